@@ -1,10 +1,12 @@
 # zerotax_allocator(NAME [LIBRARIES target-or-path ...] [REGRESSION_ENV KEY=VALUE ...])
 #
-# Builds build/bin/bench-NAME: the probe, linked against the allocator so that its malloc comes before the C library's.
-# Without LIBRARIES the probe is plain: it uses the C library's malloc, or whatever is preloaded into it.
-# REGRESSION_ENV configures it for `ctest -L regression`: what it would otherwise take from the machine (its memory, its
-# CPUs), so that its baseline holds on every machine.
-# An allocator whose library was not found calls zerotax_allocator_missing(NAME REASON) instead.
+# Builds build/bin/bench-NAME: the probe, linked with the allocator so that its malloc precedes the C library's. Without
+# LIBRARIES the probe is plain, and uses the C library's malloc or a preloaded one.
+#
+# REGRESSION_ENV sets variables for `ctest -L regression`. These variables replace values that the allocator would take
+# from the machine (its memory, its CPUs), so that the allocator's baseline is valid on every machine.
+#
+# If an allocator's library was not found, call zerotax_allocator_missing(NAME REASON) instead.
 
 set_property(GLOBAL PROPERTY ZEROTAX_ALLOCATORS "")
 set_property(GLOBAL PROPERTY ZEROTAX_MISSING "")
@@ -15,11 +17,12 @@ function(zerotax_allocator name)
     return()
   endif()
   add_executable(bench-${name} $<TARGET_OBJECTS:zerotax_probe>)
-  # --no-as-needed: the probe names no symbol of the allocator but malloc and its kin, which libc has too.
+  # --no-as-needed is necessary because the probe uses only functions of malloc's family from the allocator's library,
+  # and libc defines these functions too.
   target_link_libraries(bench-${name} PRIVATE -Wl,--no-as-needed ${ARG_LIBRARIES} -Wl,--as-needed zerotax_probe_link)
-  # The installed library finds a library of ours in the folder lib beside its own, wherever the tree is. It finds a
-  # foreign library where it was linked with that library. The same path is used in the build. Otherwise CMake ends the
-  # path with an empty part, which means the current folder.
+  # The installed probe finds a library of this project in the folder lib beside its own folder, wherever the tree is.
+  # The probe finds other libraries at the paths from which they were linked. The build uses the same search path.
+  # Otherwise CMake would add an empty part to the path, and an empty part means the current folder.
   foreach(library IN LISTS ARG_LIBRARIES)
     if(TARGET ${library})
       get_target_property(imported ${library} IMPORTED)
@@ -38,7 +41,7 @@ function(zerotax_allocator_missing name reason)
   set_property(GLOBAL APPEND PROPERTY ZEROTAX_MISSING "${name}=${reason}")
 endfunction()
 
-# The command line's list of built-in allocators, generated so that a new folder is enough.
+# Writes the command's list of built-in allocators, so that a new allocator needs no change elsewhere.
 function(zerotax_write_builtin_allocators)
   get_property(names GLOBAL PROPERTY ZEROTAX_ALLOCATORS)
   get_property(missing GLOBAL PROPERTY ZEROTAX_MISSING)

@@ -1,4 +1,4 @@
-# For the build of an allocator: a test that fails when the library zeroes, faults or returns memory otherwise than its baseline says.
+# For the build of an allocator: adds a test that fails if the library zeroes, faults or returns more memory than its baseline says.
 #
 #   find_package(zerotax REQUIRED COMPONENTS check)  # or include(ZerotaxCheck), where this file is on CMAKE_MODULE_PATH
 #   zerotax_check(TARGET mylib BASELINE tests/zerotax.json)
@@ -6,34 +6,35 @@
 #   zerotax_check(TARGET library BASELINE file [NAME name] [TEST test] [SIZES size …] [OPTIONS option …] [TIMEOUT seconds])
 #
 #   TARGET    a shared library or module that replaces malloc
-#   BASELINE  what `zerotax bless` wrote, from the current source folder
+#   BASELINE  the file that `zerotax bless` wrote, relative to the current source folder
 #   NAME      the allocator's name in the baseline; the target's by default
 #   TEST      name of the test; zerotax-check-NAME by default
-#   SIZES     only these sizes, as in 64KiB 20MiB, in the baseline and in the check; all by default
-#   OPTIONS   more options of `zerotax check`
-#   TIMEOUT   of the test; 1800 by default
+#   SIZES     sizes in the baseline and in the check, as in 64KiB 20MiB; all by default
+#   OPTIONS   further options of `zerotax check`
+#   TIMEOUT   time limit of the test in seconds; 1800 by default
 #
-# The target zerotax-bless-NAME writes the baseline: `cmake --build build --target zerotax-bless-mylib`. Where a machine cannot measure
-# (status 3), the test is skipped. Without zerotax the test is disabled, with a warning; -DZEROTAX_EXECUTABLE=… names one that is not
-# on PATH.
+# The target zerotax-bless-NAME writes the baseline: `cmake --build build --target zerotax-bless-mylib`. If the machine cannot measure
+# (status 3), the test is skipped. Without zerotax, the test is disabled with a warning; -DZEROTAX_EXECUTABLE=… names a zerotax that
+# is not on PATH.
 #
-# For the build of a program, the same of what it does when it runs:
+# For the build of a program: adds a test of the program's run.
 #
 #   zerotax_check_program(TARGET decoder ARGS ${CMAKE_CURRENT_SOURCE_DIR}/input.bin BASELINE tests/zerotax-programs.json)
 #
 #   zerotax_check_program(TARGET program BASELINE file [ARGS argument …] [NAME name] [TEST test] [OPTIONS option …] [TIMEOUT seconds])
 #
 #   TARGET    an executable
-#   ARGS      what it is run with; it has no input and no terminal, and its exit status must be 0
-#   NAME      its name in the baseline, which several programs may share; the target's by default
+#   ARGS      arguments of the program, which runs without input and terminal and must exit with 0
+#   NAME      the program's name in the baseline, which several programs may share; the target's by default
 #
-# The others are as above; the target zerotax-bless-NAME adds it to the baseline.
+# The other arguments are as for zerotax_check. The target zerotax-bless-NAME adds the program to the baseline.
 cmake_minimum_required(VERSION 3.18)
 
-# Beside the one that this file was installed with, else on PATH.
+# The command that was installed with this file takes precedence over the command on PATH.
 find_program(ZEROTAX_EXECUTABLE zerotax HINTS ${CMAKE_CURRENT_LIST_DIR}/../../../bin DOC "The command zerotax, for zerotax_check()")
 
-# What both functions have in common, of the words that they parsed into ARG_: checks them, and sets their defaults and `baseline`.
+# The common part of both functions: checks the arguments that each function parsed into ARG_, and sets their defaults
+# and `baseline`.
 macro(zerotax_check_arguments function types remedy example)
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${function}: unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
@@ -44,7 +45,7 @@ macro(zerotax_check_arguments function types remedy example)
     endif()
   endforeach()
   if(NOT TARGET ${ARG_TARGET})
-    message(FATAL_ERROR "${function}: there is no target '${ARG_TARGET}': call it after the target is added")
+    message(FATAL_ERROR "${function}: there is no target '${ARG_TARGET}': call ${function} after the target is added")
   endif()
   get_target_property(type ${ARG_TARGET} TYPE)
   if(NOT type MATCHES "^(${types})$")
@@ -62,7 +63,8 @@ macro(zerotax_check_arguments function types remedy example)
   get_filename_component(baseline ${ARG_BASELINE} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
 endmacro()
 
-# zerotax_check_add(BLESS word … CHECK word …): the test and the target, of what zerotax_check_arguments has set.
+# zerotax_check_add(BLESS word … CHECK word …): adds the test and the target, with the variables that
+# zerotax_check_arguments has set.
 function(zerotax_check_add)
   cmake_parse_arguments(PARSE_ARGV 0 WORDS "" "" "BLESS;CHECK")
   if(NOT ZEROTAX_EXECUTABLE)

@@ -1,4 +1,4 @@
-# The libraries that the project itself needs; an allocator's own folder looks for the allocator.
+# Libraries that the project itself needs. The folder of an allocator finds the allocator's library.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -14,7 +14,7 @@ endif()
 find_package(Eigen3 REQUIRED)  # least squares
 # Names of functions and lines in program files (elfutils).
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
-# ELF files: their headers, segments and needed libraries (elfutils).
+# Headers, segments and needed libraries of ELF files (elfutils).
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
-# Boost.Math: quantiles of distributions, medians. Header only: base/ alone includes it.
+# Boost.Math for quantiles of distributions and medians. Boost.Math is header-only, and only base/ includes it.
 find_package(Boost 1.74 REQUIRED)

@@ -1,7 +1,7 @@
-# zerotax_embed(OUTPUT FOLDER_OF_NAMES|FILE_NAMES FILE ...)
+# zerotax_embed(OUTPUT FOLDER_NAMES|FILE_NAMES FILE ...)
 #
-# Writes an include file of rows {"name", R"zt(contents)zt"}, for a std::map of strings. The name of a row is that of the
-# file, or of its folder. A change of one of the files runs CMake again.
+# Writes an include file of rows {"name", R"zt(contents)zt"}, for a std::map of strings. Each row has the name of its
+# file, or of the file's folder. If one of the files changes, CMake runs again.
 function(zerotax_embed output named)
   set(rows "")
   foreach(file IN LISTS ARGN)

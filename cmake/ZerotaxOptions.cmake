@@ -1,4 +1,4 @@
-# Language, warnings and sanitizers, for every target of the project.
+# Language, warnings and sanitizers for all targets of the project.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -9,8 +9,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
-# zerotax_helper_program(TARGET): puts a program or module that only zerotax starts into libexec, so that a PATH with
-# build/bin does not offer it.
+# zerotax_helper_program(TARGET): puts a program or module that only zerotax starts into libexec. A PATH with build/bin
+# then does not contain it.
 function(zerotax_helper_program target)
   set(folder ${CMAKE_BINARY_DIR}/libexec)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${folder} LIBRARY_OUTPUT_DIRECTORY ${folder})
@@ -19,14 +19,15 @@ function(zerotax_helper_program target)
 endfunction()
 
 option(ZEROTAX_WERROR "Treat warnings as errors" ON)
-option(ZEROTAX_TESTS "Build the tests and the benchmarks, too: they take as long as all the rest" OFF)
-set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; leaves the probes out, for a sanitizer brings an allocator of its own")
+option(ZEROTAX_TESTS "Build the tests and the benchmarks, too, which doubles the build time" OFF)
+set(ZEROTAX_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=; probes are then not built, because a sanitizer has its own allocator")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
 if(ZEROTAX_WERROR)
   add_compile_options(-Werror)
 endif()
-# The compiler collects its garbage from 128 MB on, which is an eighth of its time here; this costs 0.3 GB a process.
+# By default, GCC collects garbage once it uses 128 MB. In this project, garbage collection takes an eighth of the
+# compile time. The higher limit costs 0.3 GB per process.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)
 endif()
@@ -44,7 +45,7 @@ else()
   message(FATAL_ERROR "zerotax is for x86-64 and arm64, not for ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 
-# zerotax_glob(VARIABLE PATTERN …): the files of these patterns, but for those of the other processor.
+# zerotax_glob(VARIABLE PATTERN …): sets the variable to the files that match, without those of the other processor.
 function(zerotax_glob variable)
   file(GLOB found CONFIGURE_DEPENDS ${ARGN})
   set(others x86_64 aarch64)
@@ -53,6 +54,6 @@ function(zerotax_glob variable)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# Those that most files of the harness and of the tests include: read once (zerotax_headers).
+# Headers that most files of the harness and of the tests include, precompiled once (zerotax_headers).
 set(ZEROTAX_LARGE_HEADERS <fmt/format.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream> <functional> <map> <optional>
   <regex> <set> <string> <thread> <variant> <vector>)

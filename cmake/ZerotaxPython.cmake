@@ -1,6 +1,7 @@
 # zerotax_python_tests(LABEL FILE …): registers each pytest file as one ctest test, LABEL.<file>.
 #
-# `python3` on PATH may be a private build without Debian's modules: the first that has pytest and jsonschema is taken.
+# The first `python3` that has all required modules is used, because `python3` on PATH may be a private build without
+# Debian's modules.
 if(NOT DEFINED ZEROTAX_PYTHON)
   foreach(candidate python3 /usr/bin/python3)
     execute_process(COMMAND ${candidate} -c "import pytest, jsonschema, matplotlib" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
@@ -14,7 +15,7 @@ if(NOT DEFINED ZEROTAX_PYTHON)
   endif()
 endif()
 
-# zerotax_label(LABEL TEST …): to those of the tests that this folder has.
+# zerotax_label(LABEL TEST …): adds a label to the listed tests that exist in this folder.
 function(zerotax_label label)
   foreach(test IN LISTS ARGN)
     if(TEST ${test})

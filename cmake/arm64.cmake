@@ -1,5 +1,5 @@
-# The toolchain of the preset arm64: Debian's cross compiler, with the libraries that cmake/sysroot.sh has unpacked. Programs
-# that the build or a test runs are run by qemu-user.
+# Toolchain of the preset arm64: Debian's cross compiler, with libraries unpacked by cmake/sysroot.sh. Programs that the
+# build or a test starts run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -9,7 +9,7 @@ execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/sysroot.sh --where OUTPUT_VARI
 if(NOT EXISTS ${CMAKE_SYSROOT}/.zerotax)
   message(FATAL_ERROR "${CMAKE_SYSROOT} is missing: run cmake/sysroot.sh, or ./run arm64")
 endif()
-# Programs from this system; headers, libraries and packages from the other.
+# Find programs on this system, but headers, libraries and packages in the sysroot.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -1,21 +1,23 @@
 #!/bin/sh
-# Measures results/reference again and puts its numbers into the pages: all of it, or the parts that are named. The old
-# files of a part stay until the part is complete.
+# usage: cmake/bless_reference.sh [PART]...
+#
+# Measures results/reference again, or the named parts of it, and puts the numbers into the pages. The old files of a part stay until
+# the part is complete.
 set -eu
 cd "$(dirname "$0")/.."
 zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
-# Every part is a function here: it writes into the folder $1.
+# Each part is a function with the part's name. The function writes into the folder $1.
 all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page"
 
 study() {
   rm -rf "$1/study"
-  # The page is made of what lies beside it, and not kept here: plots/page/write_page.py results/reference makes it.
+  # The page is not kept, because plots/write_page.py makes it from the other files of results/reference.
   $zerotax study --out "$1/study"
   [ -f "$1/study/thresholds_map.png" ] || { echo "bless: the figures are missing" >&2; exit 2; }
   grep -q '"state": "complete"' "$1/study/run.json" || { echo "bless: the run was interrupted" >&2; exit 2; }
-  # Each program that shows findings judges them again, from the points.
+  # Programs that show findings compute the findings from the points, so this file is not kept.
   rm -f "$1/study/findings.json"
   mv "$1/study/"* "$1"
   rmdir "$1/study"
@@ -23,7 +25,8 @@ study() {
 
 benchmarks() {
   for name in zero-time meter-overhead record-overhead fault-tracer-cost fault-tracer-rate recorder; do
-    # 1: a figure is off, which the file says; a noisy machine may be why.
+    # Exit status 1 means that a metric is outside its limits, perhaps because the machine is busy. The file names the
+    # metric.
     "build/bin/benchmark-$name" >"$1/benchmark-$name.txt" || [ $? = 1 ] || exit
     grep -E " over|undecided|  off|!$" "$1/benchmark-$name.txt" | sed "s/^/bless: benchmark-$name: /" >&2 || true
   done
@@ -40,7 +43,7 @@ recv_buffer() {
 
 clients() {
   $zerotax clients --json "$1/clients.json" >/dev/null
-  # The download as it was published.
+  # The download with the published sizes.
   # shellcheck disable=SC2046
   $zerotax clients --client cffi_1_9 --client cffi_new --client requests_2016 --allocator glibc --json "$1/clients_2016.json" \
     $(sizes 10MB 100MB 1GB) >/dev/null
@@ -63,40 +66,40 @@ fork_after_calloc() {
 }
 
 fork() {
-  $zerotax fork --full --json "$1/fork.json" >/dev/null
+  $zerotax fork --thorough --json "$1/fork.json" >/dev/null
   $python plots/fork.py "$1/fork.json" >/dev/null
 }
 
 snapshot() {
-  $zerotax snapshot --json "$1/snapshot.json" >"$1/snapshot.txt"
-  $zerotax snapshot --size 256MiB --remedies --json "$1/snapshot_remedies.json" >"$1/snapshot_remedies.txt"
-  $zerotax snapshot --published --json "$1/snapshot_published.json" >"$1/snapshot_published.txt"
-  $zerotax snapshot --sweep usual --json "$1/snapshot_sweep.json" >"$1/snapshot_sweep.txt"
+  $zerotax snapshot --full --json "$1/snapshot.json" >"$1/snapshot.txt"
+  $zerotax snapshot --full --size 256MiB --remedies --json "$1/snapshot_remedies.json" >"$1/snapshot_remedies.txt"
+  $zerotax snapshot --full --published --json "$1/snapshot_published.json" >"$1/snapshot_published.txt"
+  $zerotax snapshot --full --sweep usual --json "$1/snapshot_sweep.json" >"$1/snapshot_sweep.txt"
   $python plots/fork_snapshot.py "$1/snapshot.json" >/dev/null
 }
 
-# On this kernel, and under emulators and in virtual machines: some five minutes.
+# Takes five minutes on this kernel, under emulators and in virtual machines.
 contract() { $python tests/kernel/contract/environments.py "$1/contract"; }
 
-# Not beside the run as cow.json is: the page of a study has no such part.
+# Writes into a separate folder, because the page of a study has no part for cow.json.
 cow() {
   docs/examples/cow.sh "$1/cow"
   $python plots/cow.py "$1/cow/bigarray_python.json" --out "$1/cow" >/dev/null
 }
 
 policies() {
-  # 1: a promise is not kept somewhere, which the file says.
+  # Exit status 1 means that a promise is broken. The file names the promise.
   build/bin/benchmark-policies --json "$1/policies.json" >"$1/benchmark-policies.txt" || [ $? = 1 ] || exit
   $python plots/policies.py "$1/policies.json" >/dev/null
 }
 
 programs() {
-  # 1: a promise is not kept somewhere, which the file says.
+  # Exit status 1 means that a promise is broken. The file names the promise.
   build/bin/benchmark-programs --json "$1/programs.json" >"$1/benchmark-programs.txt" || [ $? = 1 ] || exit
   $python plots/programs.py "$1/programs.json" >/dev/null
 }
 
-# 1: a program failed, which the file says.
+# Exit status 1 means that a program failed. The file names the program.
 bill() {
   docs/bill/bill.py --out "$1/bill" || [ $? = 1 ] || exit
   mv "$1/bill/bill.json" "$1" && rm -rf "$1/bill"
@@ -113,20 +116,20 @@ report_page() { $python tests/benchmarks/report_page/open_time.py >"$1/benchmark
 
 profile() { $zerotax profile --allocator largecache --size 100MiB --least 2 --text "$1/profile-largecache.txt"; }
 
-# A TiB of blocks from calloc, each byte read; it fails at the first that is not zero.
+# Allocates a TiB with calloc and reads every byte. The program fails at the first byte that is not zero.
 stress() { build/tests/largecache_stress --bytes 1099511627776 >"$1/stress-largecache.txt"; }
 
-# The allocators that are built, by name.
+# Prints the names of the built allocators.
 allocators() { for probe in build/bin/bench-*; do printf '%s\n' "${probe#build/bin/bench-}"; done; }
 
 reports() {
   for allocator in $(allocators); do
-    # Only what has somebody to report to.
+    # Only projects with a tracker get reports.
     grep -qs '"tracker": "https' "allocators/$allocator/upstream.json" || continue
-    # 1: a finding did not reproduce; the others are written.
+    # Exit status 1 means that a finding was not reproduced. The reports of all other findings are written.
     $zerotax report --allocator "$allocator" --severity low --out "$1/reports/$allocator" || [ $? = 1 ] || exit
   done
-  # Its arenas show what they do where blocks do not have mappings of their own.
+  # The differences between glibc's arenas appear only if blocks have no mappings of their own.
   tunables=GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824
   $zerotax report --allocator glibc --env glibc:$tunables --finding glibc-worker-differs-20MiB \
     --out "$1/reports/glibc-mmap_threshold"
@@ -134,9 +137,9 @@ reports() {
 
 compare() {
   for name in $(allocators); do
-    # 1: a false alarm in the first comparison, which the file says.
-    $zerotax compare "$name" "$name" --size 64KiB --size 512KiB --self-test 100 --json "$1/compare-self-test-$name.json" \
-      >/dev/null || [ $? = 1 ] || exit
+    # Exit status 1 means that there was a false alarm. The file reports the alarm.
+    build/bin/benchmark-compare-alarms --allocator "$name" --json "$1/compare-self-test-$name.json" >/dev/null ||
+      [ $? = 1 ] || exit
   done
 }
 
@@ -144,7 +147,7 @@ crossover() {
   $zerotax compare tcmalloc jemalloc --along touch --size 1MiB --json "$1/crossover.json" >"$1/crossover.txt"
 }
 
-# Some forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
+# Takes forty minutes: ten checks of each allocator on an idle machine, and ten beside busy processes.
 check_alarms() { $python tests/stress/check_alarms.py "$1/check-alarms.json"; }
 
 program_alarms() { $python tests/stress/program_alarms.py "$1/program-alarms.json"; }
@@ -155,7 +158,7 @@ workloads() {
   $python plots/workloads.py "$1/workloads.json" >/dev/null
 }
 
-# Some ten minutes, with a mirror of Debian.
+# Takes ten minutes, and needs a mirror of Debian.
 releases() {
   mkdir "$1/releases"
   for allocator in glibc jemalloc mimalloc tbbmalloc tcmalloc; do
@@ -165,13 +168,13 @@ releases() {
   $python plots/releases.py "$1/releases" >/dev/null
 }
 
-# Some forty minutes, with QEMU and a mirror of Debian.
+# Takes forty minutes, and needs QEMU and a mirror of Debian.
 machines() { $python tests/benchmarks/machines/machines.py "$1/machines.json"; }
 
-# Some ten minutes, as root.
+# Takes ten minutes, and needs root.
 outside_overhead() { $python tests/benchmarks/outside_overhead/overhead.py >"$1/benchmark-outside-overhead.txt"; }
 
-# Some twelve minutes: a thousand times beside each other, watched and not.
+# Takes twelve minutes: a thousand processes run once watched and once unwatched.
 attachments() { $python tests/stress/attachments.py >"$1/attachments.txt"; }
 
 # shellcheck disable=SC2086  # the words are meant to be split

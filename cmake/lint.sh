@@ -1,18 +1,21 @@
 #!/bin/sh
-# Every source of ours under the linter of its language; all parts, or those that are named. Each part says what it found, how
-# many files it read and how long that took. Exit status 1 if a part found something.
+# usage: cmake/lint.sh [PART]...
 #
-# clang-tidy reads from the release build what is compiled and how: most files a room at a time, as the build does. odr links the
-# command with the checks of link-time optimisation: two types of one name are an error. headers compiles each header alone, so
-# that whoever includes it needs no other before it. The others need no build.
+# Runs all linters, or the named parts, on the project's sources. Each part prints its findings, the number of files and the time it
+# took. The exit status is 1 if a part found something.
+#
+# tidy runs clang-tidy with the commands of the release build. odr links the command with link-time optimization, which finds
+# different types of the same name. headers compiles each header alone, so that each header includes what it needs. The other parts
+# need no build.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Every part is a function here, quick ones first: it reads the files of its list and fails if it found anything.
+# Each part is a function with the part's name, quick parts first. A part reads the names of its files from a list, and
+# fails if it found anything.
 all_parts="format shell python javascript prose headers odr tidy"
 
-# Prints what find finds of a pattern in the folders of our own, but for what is built or downloaded. Of folders whose names
-# begin with a dot, .github/action alone has sources.
+# Prints the files that match in the project's own folders, without built or downloaded files. Of the folders whose
+# names begin with a dot, only .github/action has sources.
 sources() { find . .github/action -type d \( -name 'build*' -o -name '.?*' \) -prune -o -type f \( "$@" \) -print | sort; }
 
 files_of() {
@@ -28,7 +31,7 @@ files_of() {
       ;;
     headers) sources -name '*.h' | grep '^[.]/\(harness\|recorder\|allocators\|cases\)/' ;;
     odr) sources -name '*.cc' | grep '^[.]/harness/' ;;
-    # Sources that the build generates are not ours, except those that consist of files of ours.
+    # Generated sources are omitted, except sources that combine files of the project.
     tidy) sed -n 's/^  "file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | grep '[.]c[cx]*$' | grep -v cmake_pch | sort -u ;;
   esac
 }
@@ -39,10 +42,11 @@ shell() { xargs shellcheck <"$1"; }
 
 python() { xargs flake8 <"$1"; }
 
-# A node that is not Debian's does not look where Debian puts the modules of eslint.
+# A private build of Node does not search the folder of Debian's eslint modules.
 javascript() { NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH} xargs eslint --format unix <"$1"; }
 
-# Spelling, and phrases that a reader must read twice: in pages, help topics, comments, docstrings and messages.
+# Checks spelling, and finds phrases that a reader must read twice, in pages, help topics, comments, docstrings and
+# messages.
 prose() {
   # shellcheck disable=SC2046  # no name of ours has a blank
   codespell --quiet-level 3 --ignore-words cmake/spelling.txt $(grep '[.]md$' "$1") harness recorder cases allocators plots cmake
@@ -50,12 +54,12 @@ prose() {
 }
 
 headers() {
-  # The contract suite and the program that replays are in C.
+  # The contract suite and the programs of replay and prove are in C.
   # shellcheck disable=SC2016  # the inner shell expands these
   xargs -P "$(nproc)" -n 1 sh -c '
     wings=$(printf -- "-I %s " harness/*/)
     compile="${CXX:-g++} -std=c++20 -x c++"
-    case "$1" in */contract/suite/* | */replay/process/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
+    case "$1" in */contract/suite/* | */replay/process/* | */prove/process/*) compile="${CC:-gcc} -std=gnu11 -x c" ;; esac
     $compile -fsyntax-only -Wall -Wextra -Wno-unused-function \
       $wings -I allocators -I recorder -I recorder/include -include "$1" /dev/null' sh <"$1"
 }
@@ -65,10 +69,10 @@ odr() {
   cmake --build build-odr --target zerotax -- --quiet
 }
 
-# Two files at a time; of those that are clean nothing is shown but how far it got.
+# Checks two files per process. If all files are clean, only the progress is shown.
 tidy() {
   [ -f build/compile_commands.json ] || { echo "lint: tidy needs a build: ./run build" >&2; return 2; }
-  # The compiler's precompiled header is nothing that clang reads, and its knobs are unknown to it.
+  # Clang cannot read GCC's precompiled header, and does not know GCC's parameters.
   sed 's/-Winvalid-pch -include [^ ]*cmake_pch[.]hxx//; s/--param=[^ ]*//; s/-fno-tree-loop-distribute-patterns//' build/compile_commands.json >"$work/compile_commands.json"
   export database="$work" tidied="$work/tidied" of="$(($(wc -l <"$1")))"
   mkdir "$tidied"

@@ -1,11 +1,12 @@
-"""Makes what can be used without a compiler, from a build: package.py BUILD FOLDER.
+"""Makes packages from a build, for use without a compiler. usage: package.py BUILD FOLDER
 
-The build may be for arm64 (./run arm64): libraries are then those of the folder that cmake/sysroot.sh made.
+The build may be for arm64 (./run arm64). Its libraries then come from the folder that cmake/sysroot.sh made.
 
-FOLDER gets a tree that can be unpacked anywhere (.tar.xz), a wheel for pip with the same tree in it, the Debian package, a list
-of others' libraries that are in them (CycloneDX 1.5), and SHA256SUMS. The tree has the libraries of Debian that the programs
-need, but not glibc: that of Debian 11 (2.31) or a later one, with what cmake/older_glibc brings; the Debian package needs the
-version that it was built with. The archive and the wheel are the same for the same build and SOURCE_DATE_EPOCH.
+FOLDER gets an archive that can be unpacked anywhere (.tar.xz), a wheel for pip with the same tree, and the Debian
+package. FOLDER also gets a list of the bundled libraries (CycloneDX 1.5), and SHA256SUMS. The tree has the libraries of
+Debian that the programs need, except glibc. The tree works with glibc 2.31 (Debian 11) or later, with the help of
+cmake/older_glibc. The Debian package needs the glibc version that it was built with. The archive and the wheel are
+reproducible from the same build and SOURCE_DATE_EPOCH.
 """
 
 import base64
@@ -22,9 +23,9 @@ import sys
 import tarfile
 import zipfile
 
-# The libraries of glibc: the system has them.
+# Libraries of glibc, which are not bundled because every system has them.
 OF_GLIBC = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so\.\d+$")
-# The second number of the oldest version of glibc that the archive works with, and what stands in for later ones there.
+# Minor version of the oldest supported glibc, and the library that provides functions of later versions.
 OLDEST_GLIBC = 31
 OLDER_GLIBC = "libzerotax-older-glibc.so"
 LAUNCHER = '''"""zerotax, the command, as pip installs it."""
@@ -48,17 +49,18 @@ def is_elf(path):
 
 
 def told_by_patchelf(option, program):
-    done = subprocess.run(["patchelf", option, program], capture_output=True, text=True, check=False)  # 1: it is static
+    # status 1 if the program is static
+    done = subprocess.run(["patchelf", option, program], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 def libraries_of(program):
-    """The names of the libraries that it asks for, but glibc's."""
+    """Returns the names of the libraries that a file needs, except glibc's."""
     return [name for name in told_by_patchelf("--print-needed", program).split() if not OF_GLIBC.match(name)]
 
 
 class System:
-    """Debian's files of a machine: this one's, or those that were unpacked in a folder."""
+    """Debian's files for a machine: the files of this system, or the files unpacked in a folder."""
 
     def __init__(self, machine):
         own = machine == os.uname().machine
@@ -68,7 +70,7 @@ class System:
         self.dpkg_query = ["dpkg-query", *([] if own else [f"--admindir={self.root}/var/lib/dpkg"])]
 
     def needed_by(self, programs, own):
-        """The libraries that the loader finds for programs, but glibc's and our own: {soname: path}."""
+        """Returns the libraries that the loader finds for programs, except glibc's and our own: {soname: path}."""
         found, asked = {}, list(programs)
         while asked:
             program = asked.pop()
@@ -85,30 +87,34 @@ class System:
         return found
 
     def owner(self, path):
-        """The package of a file: its name, version and source."""
+        """Returns the name, version and source of the package that owns a file."""
         inside = pathlib.Path("/") / path.relative_to(self.root)
         target = pathlib.Path("/") / path.resolve().relative_to(self.root)
-        # Where /lib is a link to /usr/lib, dpkg may know the file by either name.
+        # If /lib is a link to /usr/lib, dpkg may list the file under either path.
         for each in dict.fromkeys([inside, target, pathlib.Path("/usr") / inside.relative_to("/")]):
             found = subprocess.run([*self.dpkg_query, "-S", each], capture_output=True, text=True, check=False)
             name = found.stdout.split(":")[0]
             if name:
                 words = said_by(*self.dpkg_query, "-W", "-f", "${Version} ${source:Package}\n", name).splitlines()[0].split()
                 return name, *words
-        return sys.exit(f"package: {path} is of no Debian package: its version and licence are not known")
+        return sys.exit(f"package: {path} is in no Debian package, so its version and license are unknown")
 
 
 def glibc_symbols(option, path):
-    """What a file asks of glibc (option --undefined-only) or has of its names (--defined-only): {(name, minor version)}."""
+    """Returns {(name, minor version)} of the glibc functions that a file needs (--undefined-only) or defines
+    (--defined-only).
+    """
     lines = said_by("nm", "--dynamic", "--with-symbol-versions", option, path)
     return {(name, int(minor)) for name, minor in re.findall(r" (\w+)@@?GLIBC_2\.(\d+)", lines)}
 
 
 def let_it_lack_versions(path):
-    """Lets a file start where glibc lacks versions that it needs: the loader then looks for those functions in the stand-in.
+    """Patches a program or library so that it loads under a glibc without the symbol versions that it needs. The loader
+    finds the functions of these versions in the stand-in.
 
-    The stand-in becomes the last of the libraries that the file needs, as the loader asks them in that order; patchelf can only
-    make it the first. And the loader shall ask the stand-in, not glibc, whether each version exists: it has all of them.
+    The loader searches needed libraries in their order, so the stand-in must be the last one, but patchelf can only add
+    it as the first. The loader must also ask the stand-in instead of glibc whether a version exists, because the
+    stand-in has all versions.
     """
     subprocess.run(["patchelf", "--add-needed", OLDER_GLIBC, path], check=True)
     data = bytearray(path.read_bytes())
@@ -130,7 +136,7 @@ def let_it_lack_versions(path):
 
 
 def support_older_glibc(programs, stand_in):
-    """Lets programs and libraries work with a glibc that is older than what they were built with."""
+    """Makes programs and libraries work with an older glibc than the one that they were built with."""
     known = glibc_symbols("--defined-only", stand_in)
     for path in programs:
         newer = {each for each in glibc_symbols("--undefined-only", path) if each[1] > OLDEST_GLIBC}
@@ -142,12 +148,14 @@ def support_older_glibc(programs, stand_in):
 
 
 def machine_of(program):
-    """Whose program it is, by its ELF header: "aarch64"."""
+    """Returns the processor in a program's ELF header, such as "aarch64"."""
     return {62: "x86_64", 183: "aarch64"}[int.from_bytes(program.read_bytes()[18:20], "little")]
 
 
 def bundle(build, tree, system):
-    """Puts the libraries of others beside ours, and lets everything find them from where it is. Returns {soname: path here}."""
+    """Copies the libraries of other projects beside ours, and makes all files find them by relative paths. Returns
+    {soname: path here}.
+    """
     ours = tree / "lib" / "zerotax"
     programs = [path for path in sorted((tree / "lib").rglob("*")) if is_elf(path)]
     bundled = system.needed_by(programs, {path.name for path in programs})
@@ -159,14 +167,15 @@ def bundle(build, tree, system):
     for program in programs:
         if libraries_of(program):
             places = [os.path.relpath(ours / "lib", program.parent)]
-            if program.parent == tree / "lib":  # a link in ours / "lib" may lead here: it is the loader's $ORIGIN then
+            # The loader's $ORIGIN is `ours / "lib"` if a link there leads to this program.
+            if program.parent == tree / "lib":
                 places += [".", "../.."]
             subprocess.run(["patchelf", "--set-rpath", ":".join(f"$ORIGIN/{each}" for each in places), program], check=True)
     return bundled
 
 
 def parts_list(version, bundled, tree, system):
-    """What the tree has of others, as a document, and their licences beside it."""
+    """Returns the list of bundled libraries as a document, and copies their licenses into the tree."""
     parts = []
     for name, path in sorted(bundled.items()):
         owner, number, source = system.owner(path)
@@ -181,7 +190,9 @@ def parts_list(version, bundled, tree, system):
 
 
 def foreign_depends(build, bundled, system):
-    """cpack's words for what another machine's package depends on: dpkg-shlibdeps knows this machine's only."""
+    """Returns cpack's options for the dependencies of a package for another processor. dpkg-shlibdeps knows only
+    packages for this processor.
+    """
     if system.root == pathlib.Path("/"):
         return []
     known = re.search(r'CPACK_DEBIAN_PACKAGE_DEPENDS "(.*)"', (build / "CPackConfig.cmake").read_text())
@@ -207,7 +218,9 @@ def write_tar(tree, file, epoch):
 
 
 def write_wheel(tree, folder, version, platform, epoch):
-    """The tree as a module of Python. A wheel cannot have links: what they lead to is there."""
+    """Writes the tree as a Python module. A wheel cannot contain links, so it contains copies of the files to which
+    they lead.
+    """
     info = f"zerotax-{version}.dist-info"
     tag = f"py3-none-{platform}"
     files = {}
@@ -216,7 +229,7 @@ def write_wheel(tree, folder, version, platform, epoch):
             files[f"zerotax/{path.relative_to(tree)}"] = (path.read_bytes(), path.stat().st_mode)
     texts = {"zerotax/__init__.py": LAUNCHER,
              f"{info}/METADATA": f"Metadata-Version: 2.1\nName: zerotax\nVersion: {version}\n"
-                                 "Summary: Finds memory that is zeroed in vain\nRequires-Python: >=3.7\n",
+                                 "Summary: Finds memory that is zeroed needlessly\nRequires-Python: >=3.7\n",
              f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: zerotax\nRoot-Is-Purelib: false\nTag: {tag}\n",
              f"{info}/entry_points.txt": "[console_scripts]\nzerotax = zerotax:main\n"}
     files.update({name: (text.encode(), 0o644) for name, text in texts.items()})
@@ -235,11 +248,11 @@ def write_wheel(tree, folder, version, platform, epoch):
 
 
 def check_folder(folder):
-    """Ends if the folder, which will be emptied, holds anything but an earlier package."""
+    """Exits if the folder contains anything but an earlier package, because the folder will be emptied."""
     foreign = [path.name for path in folder.glob("*")
                if not path.name.startswith(("zerotax-", "zerotax_", "_CPack_Packages")) and path.name != "SHA256SUMS"]
     if foreign or folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        print(f"package: {folder} has {foreign[0] if foreign else 'another file'}, which is not of a package: give another "
+        print(f"package: {folder} has {foreign[0] if foreign else 'another file'}, which is not part of a package: give another "
               "folder", file=sys.stderr)
         sys.exit(2)
 
@@ -266,7 +279,7 @@ def main():
     write_wheel(tree, folder, version, f"manylinux_2_{OLDEST_GLIBC}_{machine}", epoch)
     said_by("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, *foreign_depends(build, bundled, system))
     shutil.rmtree(folder / "_CPack_Packages", ignore_errors=True)
-    # For other projects' tests of an emulator or a sandbox (docs/examples/programs/contract): it is static.
+    # The static suite is for other projects that test an emulator or a sandbox (docs/examples/programs/contract).
     suite = tree / "lib" / "zerotax" / "bin" / "zerotax-contract"
     if suite.exists():
         shutil.copy(suite, folder / f"zerotax-contract-{version}-linux-{machine}")

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Finds phrases that a reader must read twice. usage: cmake/prose.py FILE...
+"""Finds phrases that a reader must read twice.
 
-It reads pages and help topics, the comments of C, C++, Python, CMake and shell sources, the docstrings of Python, and the
-string literals of the C++ sources in the folders of MESSAGES.
+usage: cmake/prose.py FILE...
 
-Prints file, line and phrase, with what to write. Exit status 1 if it found any.
+The script reads pages and help topics, comments of C, C++, Python, CMake and shell sources, and docstrings of Python.
+It also reads the string literals of the C++ sources in the folders of MESSAGES. Prints file, line and phrase, with what
+to write. The exit status is 1 if a phrase was found.
 """
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-FREE_RELATIVE = r"(?:^|[.!?] )(?:What|That which|Whatever|Whoever) [a-z]+%s{0,60} (?:is|are) "
+FREE_RELATIVE = r"(?:^|[.!?] )(?:What|That which|Whatever|Whoever) [a-z]+[^.?]{0,60} (?:is|are) "
 COMMON = {
     r"\bis so\b(?! [a-z]+ that)": "say what it is",
     r"\bthose of these\b|\bthese of those\b": "name both",
@@ -30,26 +31,27 @@ COMMON = {
     r"\bis not to be had\b": "is unavailable",
     r"\bbehind --": "after --",
 }
-# Of pages and help topics.
+# Phrases to avoid in pages and help topics.
 PHRASES = COMMON | {
-    FREE_RELATIVE % "[^.?]": "name the subject",
+    FREE_RELATIVE: "name the subject",
     r"\bis none\b|\bare none\b": "say what it is not",
     r"\bas it is\b(?! [a-z])": "unchanged",
 }
-# Of sources. A comment may be a heading, such as "What a run costs, and when it is worth it": only a free relative without
-# punctuation or another clause before its verb is a subject. "If there is none" and "the program as it is" are good English.
-SUBJECT = r"(?:(?! (?:if|when|where|while|unless|because|since|so|as|that|which|who|whose|than) )[^.?,:;()])"
+# Phrases to avoid in sources. "If there is none" and "the program as it is" are good English.
 SOURCE_PHRASES = COMMON | {
-    FREE_RELATIVE % SUBJECT: "name the subject",
     r"(?<!there )\b(?:is|are) none\b": "say what it is not",
     r"(?<!program )\bas it is\b(?! [a-z])": "unchanged",
 }
-# Phrases of messages that results/reference contains. They change when it is measured again.
+# Openings of sentences in sources. A clause is no good subject, and the first sentence of a comment has no earlier noun
+# for its pronoun. Questions are good English.
+CLAUSE = r"(?:^|[.!?] )(?:What|Whose|Whom|Whatever|Whoever|That which) (?![^.!?]*\?)"
+PRONOUN = r"(?:It|Its|They|Their|Those|Such|So|The (?:same|others?)(?=[,.]| (?:as|by|for|from|if|in|of|on|with)\b))\b(?! an? )"
+# Phrases in messages that results/reference contains. The messages can change when the reference is measured again.
 STORED = re.compile("maps it anew|it is none that zerotax knows")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[])|\n\n|\n(?=[-*|#>] ?)")
-CODE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`|^\|[^\n]*$|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`|^\|[^\n]*$|\]\([^)]*\)|^\[[^]\n]+\]: [^\n]*$", re.DOTALL | re.MULTILINE)
 
-# The tokens that may contain the first character of a comment or a literal. Only those with a name are checked.
+# Tokens that may contain the first character of a comment or a literal. Only tokens with a name are checked.
 C_TOKENS = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?<!\w)'(?:\\.|[^'\\\n])+'|
     (?P<literal>R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*")""", re.DOTALL | re.VERBOSE)
 PYTHON_TOKENS = re.compile(r'''(?P<comment>\#[^\n]*)|(?P<docstring>^[ ]*"""(?:\\.|[^\\])*?""")|"""(?:\\.|[^\\])*?"""|
@@ -61,14 +63,14 @@ MESSAGES = ("harness", "recorder", "allocators")
 
 
 def blanked(pattern: re.Pattern[str], text: str) -> str:
-    """The text with blanks in place of each match. Line breaks stay."""
+    """Returns the text with blanks in place of each match. Line breaks stay."""
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
-def passages(text: str, tokens: re.Pattern[str], with_literals: bool) -> Iterator[tuple[int, str]]:
-    """(offset, words) of each comment, docstring and literal.
+def passages(text: str, tokens: re.Pattern[str], with_literals: bool) -> Iterator[tuple[str, int, str]]:
+    """Yields (kind, offset, words) of each comment, docstring and literal.
 
-    Adjacent literals are one passage, and so are the comments of adjacent lines that begin in the same column.
+    Adjacent literals are one passage, and so are comments of adjacent lines that begin in the same column.
     """
     group, column, begin, end = None, 0, 0, 0
     for token in tokens.finditer(text):
@@ -77,22 +79,25 @@ def passages(text: str, tokens: re.Pattern[str], with_literals: bool) -> Iterato
         is_same = token.lastgroup == group and not gap.strip() and gap.count("\n") < 2 and (group == "literal" or at == column)
         if not is_same:
             if group:
-                yield begin, blanked(STORED, blanked(MARKS, text[begin:end]))
+                yield group, begin, blanked(STORED, blanked(MARKS, text[begin:end]))
             group, column, begin = token.lastgroup, at, token.start()
             if group == "literal" and not with_literals:
                 group = None
         end = token.end()
     if group:
-        yield begin, blanked(STORED, blanked(MARKS, text[begin:end]))
+        yield group, begin, blanked(STORED, blanked(MARKS, text[begin:end]))
 
 
 def source_problems(path: pathlib.Path, text: str, tokens: re.Pattern[str]) -> list[tuple[int, str, str]]:
-    """(line, phrase, what to write) of each problem in the comments, docstrings and messages of a source."""
+    """Returns (line, phrase, replacement) for each problem in the comments, docstrings and messages of a source."""
     found = []
-    for offset, words in passages(text, tokens, path.parts[0] in MESSAGES and path.suffix != ".c"):
+    for kind, offset, words in passages(text, tokens, path.parts[0] in MESSAGES and path.suffix != ".c"):
         places = [word.start() for word in re.finditer(r"\S+", words)]
         joined = " ".join(words.split())
-        for pattern, instead in SOURCE_PHRASES.items():
+        openings = {f"^{PRONOUN}": "name the noun"} if kind != "literal" else {}
+        if kind != "literal" or joined.endswith("."):  # other literals may be headings
+            openings[CLAUSE] = "name the subject"
+        for pattern, instead in (SOURCE_PHRASES | openings).items():
             for match in re.finditer(pattern, joined):
                 word = joined.count(" ", 0, match.start() + re.search(r"\w", match.group()).start())
                 found.append((text.count("\n", 0, offset + places[word]) + 1, match.group(), instead))
@@ -100,7 +105,7 @@ def source_problems(path: pathlib.Path, text: str, tokens: re.Pattern[str]) -> l
 
 
 def page_problems(text: str, is_page: bool) -> list[tuple[int, str, str]]:
-    """(line, phrase, what to write) of each problem in a page or a help topic."""
+    """Returns (line, phrase, replacement) for each problem in a page or a help topic."""
     text = blanked(CODE, text)
     found = []
     for pattern, instead in PHRASES.items():
@@ -115,7 +120,7 @@ def page_problems(text: str, is_page: bool) -> list[tuple[int, str, str]]:
 
 
 def problems(path: pathlib.Path) -> list[tuple[int, str, str]]:
-    """(line, phrase, what to write) of each problem in a file."""
+    """Returns (line, phrase, replacement) for each problem in a file."""
     text = path.read_text(encoding="utf-8")
     tokens = SHELL_TOKENS if path.name in ("CMakeLists.txt", "run") else TOKENS.get(path.suffix)
     return source_problems(path, text, tokens) if tokens else page_problems(text, path.suffix == ".md")

@@ -1,11 +1,12 @@
 #!/bin/sh
 # usage: cmake/sysroot.sh [--where]
 #
-# Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root: those of
-# packages.txt that end in -dev and that the product or its tests need, and what tests run, with all that they depend on. apt
-# chooses and downloads them, in a state of its own; nothing is installed on this system. Prints where the folder is; --where
-# only that.
-# A folder that is complete and of the same packages is not made again. ZEROTAX_SYSROOT in the environment names another place.
+# Makes a folder of Debian bookworm's arm64 libraries for the preset arm64 (cmake/arm64.cmake), without root. The folder contains the
+# -dev packages of packages.txt that the product or its tests need, the programs that tests run, and their dependencies. apt selects and
+# downloads them with a separate state, and nothing is installed on this system. Prints the path of the folder; with --where, does
+# nothing else.
+#
+# A complete folder of the same packages is not made again. The environment variable ZEROTAX_SYSROOT names another folder.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,7 +19,7 @@ fail() {
   exit 2
 }
 
-# Debian's mirrors, as apt here knows them.
+# Prints the URL of the Debian mirror that apt uses on this system.
 mirror_of() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
     grep -v '^ *#' | grep -o "https\{0,1\}://[^ ]*/$1/\{0,1\}\( \|\$\)" | head -n 1 | tr -d ' '
@@ -29,12 +30,12 @@ packages() {
     case "$package" in *-dev) ;; *) continue ;; esac
     case "$comment" in '' | '# test') echo "$package" ;; esac
   done <packages.txt
-  # The compiler's own parts, and what the tests need in a virtual machine (./run arm64 --test).
+  # The compiler's own packages, and the packages needed by tests in a virtual machine (./run arm64 --test).
   printf '%s\n' libc6-dev libstdc++-12-dev gcc bash coreutils dash findutils grep sed procps util-linux mount git file \
     cmake python3 python3-pytest python3-pytest-timeout python3-jsonschema
 }
 
-# A link to /lib/… is one to this system's files: it becomes one within the folder.
+# Absolute links would lead to this system's files, so they are made relative within the folder.
 mend_links() {
   find "$1" -type l -lname '/*' | while IFS= read -r link; do
     within=${link#"$1"/}
@@ -44,7 +45,7 @@ mend_links() {
   done
 }
 
-# apt_private COMMAND…: apt-get of another machine, of which nothing is installed.
+# apt_private COMMAND…: runs apt-get for another machine on which nothing is installed.
 apt_private() {
   apt-get -q -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= -o APT::Install-Recommends=false \
     -o Dir::State="$work/state" -o Dir::State::status="$work/state/status" -o Dir::Cache="$work/cache" \
@@ -63,7 +64,7 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 mkdir -p "$(dirname "$sysroot")" 2>/dev/null || fail "cannot make the folder $(dirname "$sysroot")"
 { exec 9>"$sysroot.lock"; } 2>/dev/null || fail "cannot write to $(dirname "$sysroot")"
 flock 9
-# The mark is written last, and only then the folder gets its name.
+# The mark is written last. Only after that, the folder is renamed to its final name.
 mark="$release $(packages | tr '\n' ' ')$(cksum <cmake/sysroot.sh)"
 if [ "$(cat "$sysroot/.zerotax" 2>/dev/null)" = "$mark" ]; then
   echo "$sysroot"
@@ -92,7 +93,7 @@ apt_private install --download-only -y $(packages) || failed "cannot download pa
 set -- "$work"/cache/archives/*.deb
 [ -e "$1" ] || fail "apt downloaded nothing"
 echo "sysroot: unpacking $# packages …" >&2
-# Whose file is which, as dpkg-query tells it (--admindir): cmake/package.py asks.
+# The owners of files are stored in the format of dpkg-query --admindir, for cmake/package.py.
 mkdir -p "$work/root/var/lib/dpkg/info"
 for package; do
   dpkg-deb -x "$package" "$work/root" 2>>"$work/log" || fail "cannot unpack $(basename "$package"): $(tail -n 1 "$work/log")"

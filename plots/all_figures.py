@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws every figure: each plots/*.py that defines FIGURE and draw(results) is one."""
+"""Draws every figure: the scripts plots/*.py that define FIGURE and draw(results)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def is_figure(path: Path) -> bool:
-    """Whether the file defines FIGURE and draw, found without running it.
-
-    Other scripts in this folder may need modules that drawing does not.
+    """Returns whether a file defines FIGURE and draw. The file is not run, because other scripts in this folder may
+    need further modules.
     """
     names = set()
     for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
@@ -30,7 +29,7 @@ def is_figure(path: Path) -> bool:
 
 
 def figures(folder: Path = FOLDER) -> list[tuple[str, main.Draw]]:
-    """Name and draw function of every figure script in the folder, by file name."""
+    """Returns the name and draw function of every figure script in the folder, by file name."""
     sys.path.insert(0, str(folder))
     modules = [importlib.import_module(path.stem)
                for path in sorted(folder.glob("*.py")) if is_figure(path)]

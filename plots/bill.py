@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Figure: what zeroing costs everyday programs, as a share of their CPU time by cause, and what largecache changes."""
+"""Figure: the cost of zeroing in everyday programs, as a share of their CPU time by cause, and the effect of
+largecache.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,17 @@ from zerotax_plots import main, style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from zerotax_plots.bill import FILE, SCHEMA
 from zerotax_plots.documents import document_of, load_document
 from zerotax_plots.files import NothingToDraw
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
 from zerotax_plots.results import Results
-from zerotax_plots.units import number_text, percent_text
+from zerotax_plots.units import number_text, percent_text, plain_text
 
 FIGURE = "bill"
-NAME, SCHEMA = "bill.json", "zerotax.bill/1"
 REMEDY = "run `docs/bill/bill.py --out DIR`"
 LEFT, RIGHT, GAP, ROW, BELOW, LEGEND = 1.05, 2.6, 0.62, 0.2, 0.5, 0.75   # inches
-# Blue: the kernel; orange: the allocator; green: the program. In the order of the bars.
+# The causes in the order of the bars. Blue is the kernel, orange the allocator, green the program.
 CAUSES = {
     "fresh": ("kernel: fresh memory", "#9CC4E4"), "refilled": ("kernel: refilled memory", "#2B6CA3"),
     "returning": ("kernel: returning it", "#12365A"), "redundant": ("allocator: redundant", "#C4500A"),
@@ -29,7 +31,9 @@ CAUSES = {
 
 
 def share(program: dict, cause: str) -> float:
-    """A cause's share of the CPU time: the least where only bounds are known, what may be beyond it as `unseen`."""
+    """Returns a cause's share of the CPU time. If only bounds are known, returns the lower bound; the rest belongs to
+    `unseen`.
+    """
     its = program["recorded"]
     if cause == "unseen":
         most, least = its["zeroing_at_most_cpu_ns"], its["zeroing_at_least_cpu_ns"]
@@ -40,12 +44,12 @@ def share(program: dict, cause: str) -> float:
 
 
 def whole(program: dict) -> float:
-    """The share that is certain."""
+    """Returns the share of the CPU time that zeroing certainly takes: the sum over all causes except `unseen`."""
     return sum(share(program, cause) for cause in CAUSES if cause != "unseen")
 
 
 def draw_shares(axes: Axes, programs: list[dict]) -> None:
-    """The stacked bars, each with its sum."""
+    """Draws the stacked bars, each with its sum."""
     begins = [0.0] * len(programs)
     for cause, (label, colour) in CAUSES.items():
         widths = [share(program, cause) for program in programs]
@@ -62,13 +66,14 @@ def draw_shares(axes: Axes, programs: list[dict]) -> None:
     axes.set_ylabel("program")
     axes.yaxis.set_label_coords(-(LEFT - 0.16) / (WIDTH - LEFT - RIGHT - GAP - MARGIN), 0.5)
     axes.set_xlim(0, max([*begins, 0.01]) * 1.14)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{plain_text(100 * value)} %")
     axes.set_xlabel("share of the program's CPU time")
     axes.set_title("Zeroing, by cause", loc="left", fontsize=11, pad=7)
 
 
 def draw_ratios(axes: Axes, programs: list[dict]) -> None:
-    """CPU time under largecache's policy adaptive, and under the advice, as ratios to the program unchanged."""
+    """Draws the ratios of CPU time to the unchanged program, under largecache's policy adaptive and under the advice.
+    """
     for row, program in enumerate(programs):
         for its, marker, colour, shift in (((program["adaptive"] or {}).get("cpu_ratio"), "o", "#444444", 0.0),
                                            ((program["advice"].get("ratios") or {}).get("cpu"), "D", "#C4500A", 0.22)):
@@ -88,7 +93,7 @@ def draw_ratios(axes: Axes, programs: list[dict]) -> None:
 
 
 def note_on(programs: list[dict]) -> str:
-    """The note below the figure. A single pair of recordings has no range that a line could show."""
+    """Returns the note below the figure. A single pair of recordings has no range that could be drawn as a line."""
     ranges = [ratio for each in programs if (ratio := (each["adaptive"] or {}).get("cpu_ratio")) and "low" in ratio]
     single = all(ratio["low"] == ratio["high"] for ratio in ranges)
     pairs = ("each dot of largecache is a single pair of recordings" if single else
@@ -97,11 +102,11 @@ def note_on(programs: list[dict]) -> str:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: shares to the left, ratios to the right."""
-    document = document_of(results, NAME, SCHEMA, REMEDY)
+    """Draws the figure: shares on the left, ratios on the right."""
+    document = document_of(results, FILE, SCHEMA, REMEDY)
     programs = sorted((each for each in document["programs"] if "recorded" in each), key=whole, reverse=True)
     if not programs:
-        raise NothingToDraw(f"{NAME} has no program that was measured; {REMEDY}")
+        raise NothingToDraw(f"{FILE} has no program that was measured; {REMEDY}")
     missing = [each["name"] for each in document["programs"] if "recorded" not in each]
     notes = [note_on(programs)]
     page = Layout("What zeroing costs everyday programs of Debian", Results(results.source, document, []),
@@ -122,4 +127,4 @@ def draw(results: Results) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, NAME, SCHEMA, REMEDY)))
+    sys.exit(main.main(FIGURE, draw, __doc__, load=lambda path: load_document(path, FILE, SCHEMA, REMEDY)))

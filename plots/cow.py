@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: copies, reuses and zero-fills over time, of a parent and of what it forked.
+"""Figure: copies, reuses and zero-fills over time, of a parent and its descendants.
 
 RESULTS is the file of `zerotax cow --json`, or a folder with a cow.json.
 """
@@ -25,14 +25,13 @@ from zerotax_plots.style import FAINT
 from zerotax_plots.units import tick_size_text
 
 FIGURE = "cow"
-REMEDY = "python3 plots/validate.py shows every problem"
 LEFT, RIGHT, PANEL, HEADING, BELOW = 1.1, 1.15, 1.75, 0.42, 0.55   # inches
 GAP = 0.12
-ROOM_FOR_ZERO = 0.62   # of the band of zeros: coinciding lines are spread in it
+ROOM_FOR_ZERO = 0.62   # share of the band of zeros over which coinciding lines are spread
 
 
 class Kind(NamedTuple):
-    """A class of faults and its line: hue, lightness and dashes differ."""
+    """A class of faults and its line. Lines differ in hue, lightness and dashes."""
 
     key: str
     name: str
@@ -46,25 +45,25 @@ KINDS = (Kind("copies", "copies", "#A9371F", "-"),
 
 
 def load(source: str | Path) -> Results:
-    """The file of `zerotax cow --json`, or the cow.json of a folder, as a run without points."""
+    """Loads the file of `zerotax cow --json`, or the cow.json of a folder, as a run without points."""
     results = load_document(source, FILE, SCHEMA, "give the file of `zerotax cow --json FILE`")
     if not results.run.get("intervals"):
-        raise ResultsError(f"{results.source}: nothing was watched in it; watch a program that runs for longer")
+        raise ResultsError(f"{results.source}: contains no intervals; watch a program that runs for longer")
     return results
 
 
 def found(results: Results) -> dict[str, Any]:
-    """What was watched: the document itself, or the one that lies in the folder of a run."""
+    """Returns the document that was loaded, or the one in the folder of a run."""
     return document_of(results, FILE, SCHEMA, "write one with `zerotax cow --json cow.json -- PROGRAM`")
 
 
 def steps(values: list[Any]) -> list[Any]:
-    """The values for the beginnings of the intervals, and the last one again for its end."""
+    """Returns the value at the start of each interval. The last value is repeated, for the end of the last interval."""
     return [*values, values[-1]]
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a panel for the parent, one for the children if there are any, one of memory."""
+    """Draws the figure: a panel for the parent, one for the children if there are any, and one for memory."""
     document = found(results)
     intervals = document["intervals"]
     sides = [child for child in SIDES
@@ -113,7 +112,7 @@ def draw(results: Results) -> Figure:
 
 
 def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool]) -> None:
-    """The resident memory of both sides, from zero."""
+    """Draws the resident memory of both sides, from zero."""
     most = 0.0
     for child in sides:
         sizes = resident(intervals, child)

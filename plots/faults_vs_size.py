@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: page faults inside calloc, and in the whole operation, over size."""
+"""Figure: page faults inside calloc, and in the whole operation, against size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIGURE = "faults_vs_size"
 
 
 def draw(results: Results) -> Figure:
-    """The figure: two rows of panels of faults per operation; zeros lie in a band of their own."""
+    """Draws the figure: two rows of panels with faults per operation. Zeros lie in a separate band."""
     page = results.page_bytes()
     rows = [Row("faults inside calloc", lambda point: point.figure("calloc_faults")),
             Row("calloc + touch + free", said(results, "operation_faults"))]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: where fork's time goes, beside CASPER's table, and how it grows with populated memory.
+"""Figure: the parts of fork's time, beside CASPER's table, and its growth with populated memory.
 
 RESULTS is the file of `zerotax fork --json`, or a folder with a fork.json.
 """
@@ -24,7 +24,7 @@ from zerotax_plots.units import time_text, whole_percent_text
 
 FIGURE = "fork"
 LEFT, BETWEEN, HEIGHT, HEADING, BELOW = 1.0, 1.25, 4.4, 0.38, 0.95   # inches
-# What the parts of a bar mean.
+# Explains the parts of a bar.
 LEGEND_NOTE = ("Search: process number. uballoc: task, kernel stack, address space. setuctxt: registers and FPU. procdup "
                "loop: mappings and page tables. Miscellaneous: descriptors, directory, rights, scheduling and the rest. "
                "Grey: others who watch forks, not in the paper.")
@@ -32,29 +32,31 @@ KINDS = {"private": ("#0063A2", "o"), "huge": ("#C85300", "^")}
 
 
 def load(source: str | Path) -> Results:
-    """The document of `zerotax fork`, as a run without points."""
+    """Loads the document of `zerotax fork`, as a run without points."""
     return load_document(source, FILE, SCHEMA, "give the file of `zerotax fork --json FILE`")
 
 
 def found(results: Results) -> dict[str, Any]:
-    """The document itself, or the one that lies in the folder of a run."""
+    """Returns the document that was loaded, or the one in the folder of a run."""
     return document_of(results, FILE, SCHEMA, "write one with `zerotax fork --json fork.json`")
 
 
 def has_one_section(shares: dict[str, float]) -> bool:
-    """Whether one part, to the percent, is all of a bar: then it says nothing that a word does not say."""
+    """Returns whether a single part makes up the whole bar, to the percent. A bar with one part shows nothing beyond
+    the part's name.
+    """
     return whole_percent_text(max(shares.values())) == whole_percent_text(1)
 
 
 def of_one_section(document: dict[str, Any]) -> list[str]:
-    """The footnote in place of bars that would have one part."""
+    """Returns the footnote that replaces bars with a single part."""
     words = [f"{name.replace(chr(10), ', ')}: {max(shares, key=lambda section: shares[section])}"
              for name, shares in bars(document) if has_one_section(shares)]
     return [f"All of it in one section, and so without a bar: {'; '.join(words)}."] if words else []
 
 
 def sections(axes: Axes, document: dict[str, Any]) -> None:
-    """Stacked bars of shares, each part with its name and share where there is room."""
+    """Draws stacked bars of shares. Each part has its name and share if there is room."""
     every = [bar for bar in bars(document) if not has_one_section(bar[1])]
     for x, (_, shares) in enumerate(every):
         bottom = 0.0
@@ -74,7 +76,7 @@ def sections(axes: Axes, document: dict[str, Any]) -> None:
 
 
 def growth(axes: Axes, document: dict[str, Any]) -> None:
-    """Time of fork against populated memory: measured, held back, and the model's line."""
+    """Draws the time of fork against populated memory: fitted points, held-out points, and the model's line."""
     axes.grid(True)
     of = {kind: places(document, kind) for kind in KINDS}
     everything = [place for every in of.values() for place in every]
@@ -110,7 +112,7 @@ def growth(axes: Axes, document: dict[str, Any]) -> None:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: sections as stacked bars, and the time of fork against populated memory."""
+    """Draws the figure: sections as stacked bars, and the time of fork against populated memory."""
     document = found(results)
     page = Layout(title(document), Results(results.source, document, []),
                   [LEGEND_NOTE, *of_one_section(document), *notes_of(document)])

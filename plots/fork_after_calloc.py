@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: how long fork and the first writes after it take, over the size of a block from calloc."""
+"""Figure: the time of fork and of the first writes after it, against the size of a block from calloc."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FIGURE = "fork_after_calloc"
 
 
 def fork_ns(point: Point, part: str = "median") -> float | Na:
-    """Nanoseconds of fork() in the parent."""
+    """Returns the nanoseconds of fork() in the parent."""
     return point.figure("fork", "fork_ns", part)
 
 
 def writes_ns(point: Point) -> float | Na:
-    """Nanoseconds of the child's and the parent's first writes together: the sum of the medians."""
+    """Returns the nanoseconds of the child's and the parent's first writes together: the sum of the medians."""
     return total([point.figure("fork", process, "write_ns", "median")
                   for process in ("child", "parent")])
 
 
 def draw(results: Results) -> Figure:
-    """The figure: two rows of panels of times in nanoseconds, log-log."""
+    """Draws the figure: two rows of panels with times in nanoseconds, log-log."""
     shown = results.of_case(FIGURE)
     if not any(point.status == "ok" for point in shown.points):
         raise main.NothingToDraw(

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what a snapshot costs by each alternative, and the parent's page faults over time.
+"""Figure: the cost of a snapshot with each alternative, and the parent's page faults over time.
 
 RESULTS is the file of `zerotax snapshot --json`, or a results folder with a snapshot.json.
 """
@@ -19,8 +19,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullL
 from zerotax_plots.axes import time_axis
 from zerotax_plots.documents import document_of, notes_of, read_document
 from zerotax_plots.labels import LABEL_POINTS
-from zerotax_plots.looks import OTHERS, darker
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
+from zerotax_plots.looks import OTHERS, darker
 from zerotax_plots.results import Results, load
 from zerotax_plots.snapshot import FILE, LOOKS, SCHEMA, Mark, available, chosen, marks, title
 from zerotax_plots.style import FAINT, INK
@@ -37,19 +37,19 @@ SLOWDOWNS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 
 
 def load_snapshot(source: Path) -> Results:
-    """What `load` gives for a folder; for the file of `zerotax snapshot --json`, its object."""
+    """Loads a folder with `load`, or the object in the file of `zerotax snapshot --json`."""
     if source.is_dir() or not source.exists():
         return load(source)
     return Results(source, read_document(source, SCHEMA, REMEDY), [])
 
 
 def found(results: Results) -> dict[str, Any]:
-    """The snapshot's object: that of the file itself, or of the folder's snapshot.json."""
+    """Returns the snapshot's object: the whole file, or the folder's snapshot.json."""
     return document_of(results, FILE, SCHEMA, REMEDY)
 
 
 def head(document: dict[str, Any], results: Results) -> Results:
-    """The facts for the subtitle."""
+    """Returns the facts for the subtitle."""
     run = {key: document[key] for key in ("started", "zerotax_version", "environment", "state")}
     first = document["results"][0]
     run["allocators"] = [{"name": first["allocator"], "version": first["version"]}]
@@ -57,7 +57,7 @@ def head(document: dict[str, Any], results: Results) -> Results:
 
 
 def slowdown_axis(axes: Axes, of: list[Mark]) -> None:
-    """Makes x a log axis of times as long."""
+    """Makes x a log axis of slow-down factors."""
     axes.set_xscale("log")
     axes.set_xlim(0.9, max(2.0, max(mark.slowdown for mark in of)) * 1.25)
     places = [place for place in SLOWDOWNS if place < axes.get_xlim()[1]]
@@ -69,7 +69,7 @@ def slowdown_axis(axes: Axes, of: list[Mark]) -> None:
 
 
 def scatter(axes: Axes, of: list[Mark], value: str) -> None:
-    """A mark for each alternative."""
+    """Draws a mark for each alternative."""
     for mark in of:
         height = getattr(mark, value)
         if height is None:
@@ -81,13 +81,13 @@ def scatter(axes: Axes, of: list[Mark], value: str) -> None:
 
 
 def not_available(axes: Axes, why: str) -> None:
-    """Nothing but the reason."""
+    """Writes the reason why there are no marks."""
     axes.set_axis_off()
     axes.text(0, 0.8, f"n/a: {why}", transform=axes.transAxes, fontsize=LABEL_POINTS)
 
 
 def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str) -> None:
-    """The parent's faults on the array, a bar for each part of the time."""
+    """Draws the parent's faults on the array, with a bar for each part of the run."""
     axes.set_title(heading, loc="left", fontsize=11, pad=7)
     axes.set_xlabel("milliseconds after the instant of the snapshot")
     found = result[figure] if result else {"na": "fork was not measured"}
@@ -107,7 +107,7 @@ def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str)
         floor = [below + count for below, count in zip(floor, counts)]
     end = found["end_s"] * 1e3
     axes.axvline(end, color=INK, linestyle=(0, (4, 2)), linewidth=1.1)
-    axes.set_ylim(0, max(1, *floor) * 1.14)   # room for the words
+    axes.set_ylim(0, max(1, *floor) * 1.14)   # space for text
     axes.set_xlim(0, max(len(bins) * wide, end * 1.05))
     late = end > axes.get_xlim()[1] * 0.6
     axes.text(end, 1.0, "the child ended " if late else " the child ended", va="top", fontsize=9,
@@ -117,18 +117,18 @@ def faults(axes: Axes, result: dict[str, Any] | None, figure: str, heading: str)
 
 
 def draw(results: Results) -> Figure:
-    """The figure: slow-down against memory and against standing still, and faults over time."""
+    """Draws the figure: slow-down against added memory and against the writers' stopped time, and faults over time."""
     document = found(results)
     of = marks(document)
     if not of and any("mark" in result for result in document["results"]):
         raise main.NothingToDraw(
-            "no alternative was measured beside none; run `zerotax snapshot --json snapshot.json`")
+            "no alternative other than none was measured; run `zerotax snapshot --json snapshot.json`")
     fork = next((r for r in chosen(document) if r["alternative"] == "fork" and r["status"] == "ok"), None)
     page = Layout(title(document), head(document, results), notes_of(document))
     legend = LEGEND_ROW * max(2, -(-len(of) // LEGEND_COLUMNS))
     figure = page.figure(2 * (HEADING + HEIGHT + BELOW) + legend)
     total = figure.get_figheight()
-    width = (WIDTH - LEFT - GAP - 2.5 * MARGIN) / 2   # the last number of an axis reaches beyond it
+    width = (WIDTH - LEFT - GAP - 2.5 * MARGIN) / 2   # space for the last number of an axis
 
     def panel(row: int, column: int) -> Axes:
         bottom = page.foot + BELOW + (1 - row) * (HEADING + HEIGHT + BELOW + legend)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: one calloc of 100 MiB against one of 1000 MiB that nobody writes to, per allocator."""
+"""Figure: one calloc of 100 MiB and one of 1000 MiB, without any writes to the blocks, per allocator."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from zerotax_plots.axes import time_axis
 from zerotax_plots.files import NothingToDraw
 from zerotax_plots.labels import LINE, text_width, wrap
-from zerotax_plots.looks import labels
 from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
+from zerotax_plots.looks import labels
 from zerotax_plots.panels import lines_of
 from zerotax_plots.results import Key, Na, Point, Results
 from zerotax_plots.style import FAINT
@@ -23,22 +23,23 @@ from zerotax_plots.units import counted_text, size_text, time_text
 
 FIGURE = "headline"
 SIZES = (100 << 20, 1000 << 20)
-# One light and one dark in grey, too. A bar would have no foot on a log axis: its length would mean nothing.
+# One mark is light and one dark, also in gray. Bars would be misleading, because a log axis has no zero from which bars
+# could start.
 LOOKS = {SIZES[0]: {"color": "#8CBFE0", "marker": "o"}, SIZES[1]: {"color": "#0063A2", "marker": "s"}}
-APART = 0.38   # between the marks of an allocator, in units of the distance between allocators
-GROUP = 0.56   # that distance, in inches
+APART = 0.38   # distance between the marks of an allocator, in units of GROUP
+GROUP = 0.56   # distance between allocators, in inches
 NAME_POINTS, VALUE_POINTS = 11.0, 10.5
 
 
 def chosen(results: Results) -> dict[Key, dict[int, Point]]:
-    """The points to draw for each line by size in bytes: at the lowest touch, on any thread."""
+    """Returns the points to draw for each line, by size in bytes. Only points with the lowest touch are drawn."""
     touch = results.touches()[0]
     return {key: {point.size: point for point in results.of(key, touch) if point.size in SIZES}
             for key in lines_of(results)}
 
 
 def draw(results: Results) -> Figure:
-    """The figure: times in nanoseconds as marks on a log axis, the fastest first."""
+    """Draws the figure: times in nanoseconds as marks on a log axis, the fastest first."""
     points = chosen(results)
     drawn = [point for of in points.values() for point in of.values()]
     names = labels(list(points))

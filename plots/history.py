@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Figure: what each version of an allocator does at which size, or what a program costs, and which version changed that.
+"""Figure: what each version of an allocator does at which size, or what a program costs, and which version changed
+this.
 
 RESULTS is the file of `zerotax history --json`, or the folder of its --out.
 """
@@ -28,38 +29,38 @@ from zerotax_plots.units import count_text, size_text
 FIGURE = "history"
 LEGEND_NOTE = ("Colour: what calloc does after a block of that size has been freed, with nothing touched. "
                "Bold, with an arrow: a version that changed something.")
-PITCH, BAR, LINE_PITCH = 0.26, 0.17, 0.145   # inches: a row, its bar, a line of the sentence below it
+# inches: height of a row, of its bar, and of a line of the sentence below the bar
+PITCH, BAR, LINE_PITCH = 0.26, 0.17, 0.145
 NAME, SMALL = 9.5, 8.0                       # points
 LEGEND, AXIS = 0.62, 0.72                    # inches
-HEADS = 0.3                                  # inches: the names of columns
+HEADS = 0.3                                  # height of the column headings in inches
 PROGRAM_NOTE = ("Bars: the highest of the version's runs, of the command as a whole. Bold, with an arrow: a version that changed "
                 "something.")
 COST_COLOUR = "#3B8FC7"
-# What a command costs: the metrics of the columns.
 COSTS = ("minor_faults", "kernel_zeroed_bytes", "zeroed_bytes", "peak_bytes")
 MOST_LINES = 2
-# A size that was measured alone, without its neighbours: its bar is this part of an octave.
+# Factor between the ends of a bar for a size that was measured without its neighbors.
 ALONE = 2 ** 0.2
 
 
 class Row(NamedTuple):
-    """A version: its pieces (first size, first size beyond, word), and what is said of it."""
+    """A version: its pieces (first size, first size beyond, word), and its sentence."""
 
     name: str
     date: str
     changed: bool
     pieces: list[tuple[float, float, str]]
-    words: list[str]   # below its bar, or in its place
-    costs: list[float | None]   # of a program, in the order of COSTS
+    words: list[str]   # below the bar, or in place of a missing bar
+    costs: list[float | None]   # values of a program, in the order of COSTS
 
     @property
     def measured(self) -> bool:
-        """Whether it has a bar."""
+        """Returns whether the version has a bar."""
         return bool(self.pieces or self.costs)
 
 
 def _words(version: dict[str, Any], room: float) -> list[str]:
-    """What is said below the bar of a version that changed something, or in place of a bar."""
+    """Returns the lines of text of a version: below its bar if it changed something, or in place of a missing bar."""
     if not version["changed"] and version["state"] == "measured":
         return []
     lines = wrap(version["sentence"], room, SMALL)
@@ -82,7 +83,7 @@ def _row(version: dict[str, Any], room: float) -> Row:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a bar for each version, oldest first, over size in bytes on a log axis."""
+    """Draws the figure: a bar for each version, oldest first, over size in bytes on a log axis."""
     document = document_of(results, FILE, SCHEMA, REMEDY)
     try:
         head = Results(results.source, {key: document[key] for key in ("started", "zerotax_version", "environment")}, [])
@@ -101,7 +102,7 @@ def draw(results: Results) -> Figure:
 
 
 def _tops(rows: list[Row]) -> list[float]:
-    """Where each row begins, and the last one ends, in inches."""
+    """Returns where each row begins and the last row ends, in inches."""
     tops = [0.0]
     for row in rows:
         below = len(row.words) if row.measured else max(0, len(row.words) - 1)
@@ -118,7 +119,7 @@ def _draw_program(rows: list[Row], words: dict[str, str], page: Layout, left: fl
     for column, key in enumerate(COSTS):
         axes = figure.add_axes(((left + column * room) / WIDTH, page.foot / total, room / WIDTH, height / total))
         most = max((row.costs[column] or 0.0 for row in rows if row.costs), default=0.0)
-        # Numbers stand to the right of bars.
+        # Leaves room for the numbers to the right of the bars.
         axes.set_xlim(0, (most or 1.0) * 1.9)
         axes.set_ylim(height, 0)
         axes.axis("off")
@@ -163,7 +164,7 @@ def _draw(rows: list[Row], words: dict[str, str], page: Layout, left: float, wid
 
 
 def _draw_row(axes: Axes, row: Row, top: float, left: float) -> None:
-    """`left`: where names begin, as a part of the width of the axes."""
+    """Draws a row. `left` is the position at which names begin, as a fraction of the axes' width."""
     middle = top + PITCH / 2
     side = axes.get_yaxis_transform()
     axes.text(left, middle, row.name + ("  ▸" if row.changed else ""), transform=side, fontsize=NAME,

@@ -22,18 +22,20 @@ REMEDY = "run `build/bin/benchmark-policies --json policies.json`"
 EARLIER = "`build/bin/benchmark-policies --read FILE --json NEW` adds them to this earlier file"
 COLUMNS = 4
 LEFT, GAP, HEADING, HEIGHT, BELOW = 1.15, 0.14, 0.42, 2.55, 0.62   # inches
-# From a thousandth to a thousand times the best other allocator; white is equal.
+# The color scale extends from a thousandth to a thousand times the best other allocator; white means equal.
 SCALE = colors.LogNorm(1e-3, 1e3)
 
 
 def ratio(cell: dict, policy: str) -> float | None:
-    """The policy's time as a multiple of the cheapest allocator's that is no policy; None when it is n/a."""
+    """Returns the policy's time as a multiple of the time of the cheapest allocator that is not a policy; None if it is
+    n/a.
+    """
     found = cell["contenders"].get(policy, {}).get("to_best_allocator")
     return None if isinstance(found, dict) else found
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a heat map per policy, sizes upwards, shares to the right."""
+    """Draws the figure: a heat map per policy, with sizes on the y axis and shares on the x axis."""
     document = document_of(results, NAME, SCHEMA, REMEDY)
     cells, policies = document["groups"][0]["cells"], document.get("policies", [])
     if not policies:
@@ -64,7 +66,7 @@ def draw(results: Results) -> Figure:
         axes.set_title(policy, fontsize=11)
         axes.set_xticks(range(len(touches)), [plain_text(touch * 100) for touch in touches])
         axes.set_yticks(range(len(sizes)), [size_text(size) for size in sizes])
-        last = number + COLUMNS >= len(policies)   # nothing stands below it
+        last = number + COLUMNS >= len(policies)   # whether no other map lies below this map
         axes.tick_params(labelleft=column == 0, labelbottom=last)
         if last:
             axes.set_xlabel("pages touched, %")

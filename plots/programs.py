@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what real programs cost under every allocator and policy, beside the cheaper of glibc's two settings."""
+"""Figure: the cost of real programs under every allocator and policy, beside the cheaper of glibc's two settings."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ FIGURE = "programs"
 LEFT, BELOW = 1.2, 1.25   # inches
 NAME, SCHEMA = "programs.json", "zerotax.programs/1"
 REMEDY = "run `build/bin/benchmark-programs --json programs.json`"
-# Faults differ by orders of magnitude, times hardly by one; white is equal.
+# Factors of faults differ by orders of magnitude, factors of times by less than 10. White means equal.
 PANELS = (("page faults", "faults_ratio", colors.LogNorm(1e-2, 1e2)), ("CPU time", "cpu_ratio", colors.LogNorm(1 / 3, 3)))
 
 
 def ratio(program: dict, contender: str, key: str) -> float | str:
-    """The median of the ratios to the cheaper glibc. "fails" is not "n/a": its run ended otherwise than glibc's."""
+    """Returns the median of the ratios to the cheaper setting of glibc. "fails" means that the exit status differs from
+    glibc's; "n/a" means any other missing value.
+    """
     found = program["contenders"].get(contender, {})
     value = found.get(key, {}).get("median")
     return value if value is not None else "n/a" if found.get("status", "ok") == "ok" else "fails"
 
 
 def draw(results: Results) -> Figure:
-    """The figure: faults to the left, CPU time to the right."""
+    """Draws the figure: faults on the left, CPU time on the right."""
     document = document_of(results, NAME, SCHEMA, REMEDY)
     programs = [program for program in document["programs"] if "na" not in program["contenders"]]
     contenders = [contender["name"] for contender in document["contenders"]]

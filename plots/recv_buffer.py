@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: megabytes received per second against the size of the buffer they are received into."""
+"""Figure: megabytes received per second against the size of the receiving buffer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from zerotax_plots.axes import rate_axis, size_axis
 from zerotax_plots.labels import LABEL_POINTS, LineEnd, end_labels, text_width
-from zerotax_plots.looks import labels
 from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
+from zerotax_plots.looks import labels
 from zerotax_plots.panels import LEGEND_LINE, legend_shape, lines_of
 from zerotax_plots.results import Key, Na, Point, Results, load
 from zerotax_plots.style import line_styles
@@ -25,18 +25,18 @@ LEFT, HEIGHT, HEADING, BELOW = 1.12, 3.6, 0.38, 0.80   # inches
 
 
 def rate(point: Point) -> float | Na:
-    """Megabytes (10^6 bytes) received per second."""
+    """Returns the megabytes (10^6 bytes) received per second."""
     value = point.figure("transfer", "mb_per_s")
     return Na("no mb_per_s in the results") if value == 0 else value
 
 
 def untouched(results: Results, case: str) -> list[Point]:
-    """The points of a case in which nothing but the receive writes to the buffer."""
+    """Returns the points of a case in which only the receive writes to the buffer."""
     return [point for point in results.cases.get(case, []) if point.touch == 0]
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a panel each for TLS and plain TCP, as far as measured, log-log."""
+    """Draws the figure: a panel each for TLS and plain TCP, if measured, log-log."""
     points = {case: untouched(results, case) for case in CASES}
     points = {case: of for case, of in points.items() if of}
     values = [[rate(point)] for of in points.values() for point in of]
@@ -80,7 +80,7 @@ def draw(results: Results) -> Figure:
 
 def lines(axes: Axes, points: list[Point], keys: list[Key], names: dict[Key, str],
           looks: dict[Key, dict], room: float) -> None:
-    """One line for each allocator, with its name at the end."""
+    """Draws one line for each allocator, with its name at the end."""
     ends = []
     for place, key in enumerate(keys):
         of = sorted((point for point in points if point.key == key), key=lambda point: point.size)

@@ -25,15 +25,15 @@ from zerotax_plots.style import FAINT, INK
 from zerotax_plots.units import size_text
 
 FIGURE = "releases"
-PITCH, BAR, GAP = 0.24, 0.2, 0.12   # inches: a row, its cells, between allocators
-HEADS, LEGEND = 0.25, 0.27          # inches: names of columns, a line of the legend
-COLUMNS = 3                         # of the legend
+PITCH, BAR, GAP = 0.24, 0.2, 0.12   # inches: height of a row, height of its cells, gap between allocators
+HEADS, LEGEND = 0.25, 0.27          # inches: height of the column headings, height of a line of the legend
+COLUMNS = 3                         # number of columns of the legend
 NAME, SMALL = 9.5, 8.5              # points
 NOTE = "Colour: what calloc does after a block of that size has been freed, with nothing touched, on the main thread."
 
 
 class Histories(NamedTuple):
-    """What is drawn of a folder of histories, and the words around it."""
+    """The content of a folder of histories, and the texts of the figure."""
 
     documents: list[dict[str, Any]]
     sizes: list[int]
@@ -43,9 +43,9 @@ class Histories(NamedTuple):
 
 
 def histories_of(results: Results) -> Histories:
-    """Raises NothingToDraw without a version that was measured."""
+    """Returns the histories to draw. Raises NothingToDraw if no version was measured."""
     if "histories" not in results.run:
-        raise NothingToDraw("drawn of a folder of histories alone")
+        raise NothingToDraw("only a folder of histories can be drawn")
     documents = results.run["histories"]
     sizes = sorted({size for document in documents for size in document["grid"]["sizes"]})
     rows = [(document, version) for document in documents for version in document["versions"]]
@@ -61,18 +61,18 @@ def histories_of(results: Results) -> Histories:
 
 
 def used_words(shown: Histories) -> set[str]:
-    """Those of the legend."""
+    """Returns the words that the legend explains."""
     return {word_at(version, size) or UNKNOWN for document in shown.documents for version in document["versions"]
             for size in shown.sizes}
 
 
 def legend_height(shown: Histories) -> float:
-    """In inches."""
+    """Returns the height of the legend in inches."""
     return math.ceil(len(used_words(shown)) / COLUMNS) * LEGEND
 
 
 def draw_legend(figure: Figure, page: Layout, shown: Histories) -> None:
-    """Below the head."""
+    """Draws the legend below the head."""
     used = used_words(shown)
     figure.legend(handles=[Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0.6,
                                  label=shown.words.get(word, "not known")) for word, look in LOOKS.items() if word in used],
@@ -82,14 +82,14 @@ def draw_legend(figure: Figure, page: Layout, shown: Histories) -> None:
 
 
 def draw_cell(axes: Axes, word: str | None, corner: tuple[float, float], room: tuple[float, float]) -> None:
-    """What calloc does there; `corner` is the left one at the top."""
+    """Draws a cell with the behavior of calloc. `corner` is its top left corner."""
     look = LOOKS.get(word or UNKNOWN, LOOKS[UNKNOWN])
     axes.add_patch(Rectangle(corner, *room, linewidth=0.5, facecolor=look.colour if word else "none", edgecolor=look.ink,
                              hatch=look.hatch))
 
 
 def inches(figure: Figure, page: Layout, height: float) -> Axes:
-    """Axes above the footnotes, in inches from the left and from their top."""
+    """Returns axes above the footnotes. The position is in inches from the left and top edges."""
     axes = figure.add_axes((0, (page.foot + 0.05) / figure.get_figheight(), 1, height / figure.get_figheight()))
     axes.set_xlim(0, WIDTH)
     axes.set_ylim(height, 0)
@@ -98,7 +98,7 @@ def inches(figure: Figure, page: Layout, height: float) -> Axes:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a row for each version, oldest first, a column for each size."""
+    """Draws the figure: a row for each version, oldest first, and a column for each size."""
     shown = histories_of(results)
     rows = [version for document in shown.documents for version in document["versions"]]
     page = Layout("What calloc does, release by release", shown.head, shown.notes)

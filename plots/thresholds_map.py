@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what each allocator does at which size, and the sizes where that changes.
+"""Figure: what each allocator does at which size, and the sizes at which the behavior changes.
 
 RESULTS is a results folder with a thresholds.json, or the file of `zerotax thresholds --json`.
 """
@@ -23,57 +23,56 @@ from zerotax_plots.documents import notes_of, read_document, title_of
 from zerotax_plots.files import ResultsError
 from zerotax_plots.labels import LINE, text_width, wrap
 from zerotax_plots.lanes import UNKNOWN, Lane, Tick, lanes_of, words_of
-from zerotax_plots.looks import order
 from zerotax_plots.layout import MARGIN, WIDTH, Layout
-from zerotax_plots.results import Results, load
+from zerotax_plots.looks import order
+from zerotax_plots.results import REMEDY, Results, load
 from zerotax_plots.style import INK
 from zerotax_plots.units import count_text, size_text
 
 FIGURE = "thresholds_map"
 FILE = "thresholds.json"
 SCHEMA = "zerotax.thresholds/1"
-REMEDY = "python3 plots/validate.py shows every problem"
-# What the parts of a bar mean.
+# Explains the parts of a bar.
 LEGEND_NOTE = ("Colour: what calloc does after a block of that size has been freed. Long mark: from this size on, this, "
                "its system calls or the place of the block change; short mark: only those of the first calloc of a process.")
 
 
 class Look(NamedTuple):
-    """How a piece of a bar is filled: lightness falls, and the hatching differs, for grey print."""
+    """The filling of a piece of a bar. Lightness and hatching differ, for gray print."""
 
     colour: str
     hatch: str
-    ink: str   # of the hatching
+    ink: str
 
 
-LOOKS = {   # by the words of pieces, as zerotax writes them
+LOOKS = {   # by the word that zerotax writes for a piece
     "no_zeros_back": Look("#E3F1FA", "", INK),
     "no_zeros_kept": Look("#A9D3EE", "....", "#2F6F8F"),
     "dirty": Look("#F7C65B", "/////", "#9A6A00"),
     "needless": Look("#A9371F", "", INK),
     UNKNOWN: Look("#FFFFFF", "xxx", "#9A9A9A"),
 }
-PITCH, BAR = 0.27, 0.185      # inches: from lane to lane, height of a bar
-GROUP_GAP = 0.13              # inches between allocators
-BELOW, ABOVE = 0.72, 0.62     # inches: the axis' labels, the legend
+PITCH, BAR = 0.27, 0.185      # inches: distance between lanes, height of a bar
+GROUP_GAP = 0.13              # gap between allocators in inches
+BELOW, ABOVE = 0.72, 0.62     # inches: height of the axis labels, height of the legend
 LABEL, NAME = 8.0, 10.5       # points
-MOST_NAME = 1.7               # inches for the name of an allocator
+MOST_NAME = 1.7               # width of the name of an allocator in inches
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The object of a thresholds file; raises ResultsError when it cannot be drawn."""
+    """Returns the object of a thresholds file. Raises ResultsError if it cannot be drawn."""
     return read_document(path, SCHEMA, "draw it with the plots of the zerotax version that wrote it")
 
 
 def load_thresholds(source: Path) -> Results:
-    """What `load` gives for a folder; for the file of `zerotax thresholds --json`, its head."""
+    """Loads a folder with `load`, or the head of the file of `zerotax thresholds --json`."""
     if source.is_dir() or not source.exists():
         return load(source)
     return Results(source, read(source), [])
 
 
 def _head(document: dict[str, Any], results: Results) -> Results:
-    """The facts for the subtitle."""
+    """Returns the facts for the subtitle."""
     names: dict[str, dict[str, Any]] = {
         lane["allocator"]: {"name": lane["allocator"], "version": lane["version"]}
         for lane in document["lanes"]}
@@ -84,7 +83,7 @@ def _head(document: dict[str, Any], results: Results) -> Results:
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a bar for each allocator and touch over size in bytes, on a log axis."""
+    """Draws the figure: a bar for each allocator and touch over size in bytes, on a log axis."""
     path = results.source
     if results.run.get("schema") != SCHEMA:
         path = path.parent / FILE
@@ -105,9 +104,8 @@ def draw(results: Results) -> Figure:
 
 
 def _places(lanes: list[Lane], names: dict[str, list[str]]) -> tuple[list[float], float]:
-    """Inches from the top to the middle of each lane, and the height of them all.
-
-    An allocator whose name takes more lines than it has lanes gets the room for them.
+    """Returns the inches from the top to the middle of each lane, and the total height. If an allocator's name takes
+    more lines than the allocator has lanes, the allocator gets more height.
     """
     places: list[float] = []
     top = GROUP_GAP / 2
@@ -172,9 +170,8 @@ def _bar(axes: Axes, lane: Lane, y: float, width: float) -> None:
 
 
 def _labels(axes: Axes, lane: Lane, width: float) -> list[tuple[Tick, str, int]]:
-    """The marks whose size has room beside them, what is written, and on which side (1: right).
-
-    A mark that changes every calloc chooses first. In bytes if that fits, else rounded.
+    """Returns the marks that have enough space for their size beside them, with the text and its side (1: right). Marks
+    of changes in every calloc are placed first. The text is the size in bytes if that fits, otherwise the rounded size.
     """
     low, high = (math.log2(limit) for limit in axes.get_xlim())
 

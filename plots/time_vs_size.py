@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: how long calloc takes, and calloc, touch and free together, over size."""
+"""Figure: the time of calloc, and of calloc, touch and free together, against size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIGURE = "time_vs_size"
 
 
 def draw(results: Results) -> Figure:
-    """The figure: two rows of panels of times in nanoseconds, log-log."""
+    """Draws the figure: two rows of panels with times in nanoseconds, log-log."""
     rows = [
         Row("time of one calloc", lambda point: point.figure("calloc_ns", "median"),
             lambda point: (point.figure("calloc_ns", "p05"), point.figure("calloc_ns", "p95"))),

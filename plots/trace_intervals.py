@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: how the times between two events of a trace are distributed.
+"""Figure: the distribution of the times between two events of a trace.
 
 RESULTS is the file of `zerotax trace summary --begin TYPE --end TYPE --json`.
 """
@@ -29,19 +29,19 @@ COLOUR = "#0063A2"
 
 
 def load(source: str | Path) -> Results:
-    """The file of `zerotax trace summary --json`, or the intervals.json of a folder, as a run without points."""
+    """Loads the file of `zerotax trace summary --json`, or the intervals.json of a folder, as a run without points."""
     return load_document(source, FILE, SCHEMA, REMEDY)
 
 
 def draw(results: Results) -> Figure:
-    """The figure: a bar for each class of times, on a linear axis from zero."""
+    """Draws the figure: a bar for each class of times, on a linear axis from zero."""
     document = document_of(results, FILE, SCHEMA, REMEDY)
     intervals: dict[str, Any] = document["intervals"]
     if not intervals.get("histogram"):
-        raise NothingToDraw(f"{results.source}: no intervals are in it; {REMEDY}")
+        raise NothingToDraw(f"{results.source}: contains no intervals; {REMEDY}")
     rows = intervals["histogram"]
     page = Layout(intervals["sentence"], Results(results.source, document, []),
-                  ["Each bar counts the times from its left limit up to its right one; limits go 1, 2, 5, 10."])
+                  ["Each bar counts the times from its left limit up to its right limit; limits go 1, 2, 5, 10."])
     figure = page.figure(HEIGHT + BELOW)
     height = figure.get_figheight()
     axes = figure.add_axes((LEFT / WIDTH, (page.foot + BELOW) / height, (WIDTH - LEFT - MARGIN) / WIDTH,

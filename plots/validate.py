@@ -18,13 +18,12 @@ from zerotax_plots.results import SCHEMA
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "results" / "schema"
 THRESHOLDS = "zerotax.thresholds/1"
-LONGEST = 200   # characters of a message; some quote the whole document
+LONGEST = 200   # largest number of characters in a message, because some messages quote the whole document
 
 
 def validator(name: str, folder: Path = SCHEMAS) -> Any:
-    """A jsonschema validator for "run", "point", "plan" or "thresholds".
-
-    All schemas are read from the folder and found there by their $id, so nothing is fetched.
+    """Returns a jsonschema validator for "run", "point", "plan" or "thresholds". All schemas are read from the folder,
+    and references are resolved by $id within it, so nothing is fetched.
     """
     try:
         import jsonschema
@@ -40,9 +39,8 @@ def validator(name: str, folder: Path = SCHEMAS) -> Any:
 
 
 def _innermost(error: Any) -> Any:
-    """The error behind "is not valid under any of the given schemas" that is most to the point.
-
-    A figure is a number or {"na": …}: what counts is the alternative of the type that was given.
+    """Returns the most relevant error behind "is not valid under any of the given schemas". A metric is a number or
+    {"na": …}, so the most relevant alternative is the one with the given value's type.
     """
     while error.validator == "anyOf" and error.context:
         own = [e for e in error.context if e.validator != "type" or len(e.relative_path)]
@@ -53,7 +51,7 @@ def _innermost(error: Any) -> Any:
 
 
 def _message(error: Any) -> str:
-    """One line for an error of the schema, with the place inside the document."""
+    """Returns one line for an error of the schema, with the location of the error in the document."""
     error = _innermost(error)
     place = ".".join(str(part) for part in error.absolute_path) or "document"
     text = " ".join(error.message.split())
@@ -65,7 +63,7 @@ def _message(error: Any) -> str:
 
 
 def check(document: Any, name: str) -> list[str]:
-    """The problems of a parsed document under the schema of that name."""
+    """Returns the problems of a parsed document under the schema of that name."""
     return [_message(error) for error in validator(name).iter_errors(document)]
 
 
@@ -84,9 +82,9 @@ def _check_lines(path: Path) -> Iterator[str]:
 
 
 def problems_of(source: Path) -> Iterator[str]:
-    """The problems of a results folder or a `--json` file, one line each.
+    """Yields the problems of a results folder or a `--json` file, one line each.
 
-    Raises ResultsError when there is nothing to check or jsonschema is missing.
+    Raises ResultsError if there is nothing to check or jsonschema is missing.
     """
     path = source / "run.json" if source.is_dir() else source
     try:
@@ -100,7 +98,7 @@ def problems_of(source: Path) -> Iterator[str]:
             yield f"{path}: {problem}"
         return
     if schema != SCHEMA:
-        yield f"{path}: its schema is {schema!r}, and this checks {SCHEMA!r}"
+        yield f"{path}: its schema is {schema!r}, but this script checks {SCHEMA!r}"
         return
     for problem in check(run, "run"):
         yield f"{path}: {problem}"
@@ -123,7 +121,7 @@ def problems_of(source: Path) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the problems of the results named; returns the exit status."""
+    """Prints the problems of the given results, and returns the exit status."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print(__doc__.strip(), file=sys.stdout if arguments in (["-h"], ["--help"]) else sys.stderr)
         return 0 if arguments in (["-h"], ["--help"]) else 2
@@ -139,5 +137,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # | head is no error
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # a closed pipe, as after `| head`, is not an error
     sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what recorded programs cost under every allocator, beside the first of them."""
+"""Figure: the cost of recorded programs under every allocator, compared with the first allocator."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ PANELS = (("zeros written", workloads.zeros, 8), ("most memory held", workloads.
 
 
 def ratios(values: list[float | None]) -> list[float | str]:
-    """To the first."""
+    """Returns the ratios to the first value."""
     base = values[0]
     return [value / base if base and value else "n/a" for value in values]
 
 
 def draw(results: Results) -> Figure:
-    """The figure: zeros, memory, time from left to right."""
+    """Draws the figure: zeros, memory and time, from left to right."""
     document = document_of(results, workloads.FILE, workloads.SCHEMA, workloads.REMEDY)
     names = workloads.names(document)
     if not names[1:]:
-        raise NothingToDraw(f"{workloads.FILE} has no two allocators; {workloads.REMEDY}")
+        raise NothingToDraw(f"{workloads.FILE} has fewer than two allocators; {workloads.REMEDY}")
     page = Layout(document["sentence"].removesuffix(".") or "Real programs under every allocator",
                   Results(results.source, document, []), [f"As a multiple of {names[0]}'s. Orange: dearer; violet: cheaper."])
     panels = [(title, [(name, ratios(values)) for name, values in workloads.matrix(document, value)],

@@ -22,14 +22,16 @@ from zerotax_plots.style import FAINT, INK
 from zerotax_plots.units import size_text
 
 FIGURE = "years"
-COLUMN, ROW, BESIDE = 0.27, 0.19, 0.3   # inches: a release, a size, between bands
-NAMES, YEARS, BELOW = 0.6, 0.2, 0.12    # inches: above the cells, below them, between lines of bands
-SLANT, OVER = 55, 0.25                  # degrees, of the names of releases; inches, of the last one beyond its column
+COLUMN, ROW, BESIDE = 0.27, 0.19, 0.3   # inches: width of a release's column, height of a size's row, gap between bands
+# inches: space above the cells, space below the cells, gap between lines of bands
+NAMES, YEARS, BELOW = 0.6, 0.2, 0.12
+# angle in degrees of the names of releases; inches by which the last name extends beyond its column
+SLANT, OVER = 55, 0.25
 NOTE = "Bold: a release that changed a count, at any size, in the first call or in later ones. A band ends where dates go back."
 
 
 class Band(NamedTuple):
-    """Releases of an allocator that follow one another, and where they stand, in inches."""
+    """Consecutive releases of an allocator, and their position in inches."""
 
     name: str
     versions: list[Version]
@@ -38,8 +40,9 @@ class Band(NamedTuple):
 
 
 def bands_of(documents: list[dict[str, Any]], sizes: float) -> list[Band]:
-    """From left to right, as many in a line as fit; `sizes` is the room for the names of sizes. Each band has a name of
-    its own."""
+    """Returns the bands from left to right. A line has as many bands as fit. Each band has a unique name. `sizes` is
+    the width for the names of sizes.
+    """
     bands: list[Band] = []
     at, line = MARGIN, 0
     for document in documents:
@@ -56,12 +59,12 @@ def bands_of(documents: list[dict[str, Any]], sizes: float) -> list[Band]:
 
 
 def measured(documents: list[dict[str, Any]]) -> list[Version]:
-    """The releases that could be built and measured."""
+    """Returns the releases that could be built and measured."""
     return [version for document in documents for version in document["versions"] if "pieces" in version]
 
 
 def draw_band(axes: Axes, band: Band, top: float, sizes: list[int], room: float) -> None:
-    """`room`: for the names of sizes."""
+    """Draws a band. `room` is the width for the names of sizes."""
     cells, foot = top + NAMES, top + NAMES + len(sizes) * ROW
     axes.text(band.left, top + 0.14, band.name, fontsize=NAME, weight="bold", color=INK)
     for row, size in enumerate(sizes):
@@ -82,7 +85,7 @@ def draw_band(axes: Axes, band: Band, top: float, sizes: list[int], room: float)
 
 
 def draw(results: Results) -> Figure:
-    """The figure: bands of releases, oldest first."""
+    """Draws the figure: bands of releases, oldest first."""
     shown = histories_of(results)
     years = [version["date"][:4] for version in measured(shown.documents)]
     page = Layout(f"What calloc does in {len(years)} releases, {min(years)} to {max(years)}", shown.head, [NOTE, *shown.notes])

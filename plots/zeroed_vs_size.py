@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: bytes that calloc zeroes itself, and those of them that were already zero, over size."""
+"""Figure: the bytes that calloc itself zeroes, and how many of these were already zero, against size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIGURE = "zeroed_vs_size"
 
 
 def draw(results: Results) -> Figure:
-    """The figure: bytes zeroed per operation above, the redundant ones of them below."""
+    """Draws the figure: the zeroed bytes per operation above, the redundant ones below."""
     rows = [Row("zeroed by calloc", lambda point: point.figure("zeroed_bytes")),
             Row("… that was already zero",
                 lambda point: point.figure("redundant_zeroed_bytes"))]

@@ -1,5 +1,5 @@
-# Tests of the built command that ./run arm64 --test runs beside the unit tests: of those that assert counts the shorter ones, as
-# an emulated machine takes ten to fifty times as long.
+# Tests of the built command that ./run arm64 --test runs besides the unit tests. These are the shorter tests that
+# assert counts, because an emulated machine takes ten to fifty times as long.
 set(arm64_tests
   integration.contract_test
   integration.doctor_test

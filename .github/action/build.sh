@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds zerotax and its Debian package: build.sh SOURCE PACKAGE leaves PACKAGE/zerotax.deb. Installs what the build needs.
+# usage: build.sh SOURCE PACKAGE
+# Builds zerotax and its Debian package as PACKAGE/zerotax.deb. Installs the packages that the build needs.
 set -euo pipefail
 
 source=$1

@@ -1,31 +1,36 @@
 #!/bin/bash
-# Checks a library or a command against its baseline, in every format: annotations in the log, a summary of the step, and files.
-# Reads ZEROTAX (empty: the one on PATH), LIBRARY or COMMAND, NAME, BASELINE, OPTIONS and the runner's RUNNER_TEMP; writes status=,
-# reports= and name= (for a comment) to GITHUB_OUTPUT.
-# It ends with 0 whatever the check says, so that the steps after it can report; the last step of the action ends with the status.
+# Checks a library or a command against its baseline. Reports the result in all formats: annotations in the log, a summary of the
+# step, and files.
+#
+# Reads ZEROTAX (empty for the zerotax on PATH), LIBRARY or COMMAND, NAME, BASELINE, OPTIONS, PROVE (true or false) and the runner's
+# RUNNER_TEMP. Writes status=, reports= and name= (for a comment) to GITHUB_OUTPUT.
+#
+# The script's exit status is 0 for any result of the check, so that later steps can report. The last step of the action exits
+# with the status of the check.
 set -euo pipefail
 
-# Splits a text at blanks and line ends, and nothing else: no word of it is expanded or run. A backslash at the end of a line joins
-# it with the next one, as in a shell. Leaves the words in `split`.
+# Splits a text at blanks and line ends into the array `split`, without expanding or running any word of it. As in a
+# shell, a backslash at the end of a line joins the line with the next line.
 split_words() {
   local text=${1//$'\r'/}
-  # read reports the end of the text as a failure.
+  # read returns a failure at the end of the text.
   read -r -d '' -a split <<<"${text//$'\\\n'/}" || true
 }
 
-# Whether the packages for the page are installed; no other format needs any.
+# Returns whether the packages for the page are installed. No other format needs packages.
 can_make_page() {
   [ -d /usr/share/nodejs/d3-scale ] && [ -d /usr/share/nodejs/d3-zoom ] &&
     { python3 -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -c 'import jinja2' 2>/dev/null; }
 }
 
-# A line of GITHUB_OUTPUT: a value with line ends would add others.
+# Writes a line of GITHUB_OUTPUT, without line ends in the value, which would add further lines.
 put_output() { printf '%s=%s\n' "$1" "${2//[$'\r\n']/ }" >>"$GITHUB_OUTPUT"; }
 
 REPORTS=$RUNNER_TEMP/zerotax-reports
 mkdir -p "$REPORTS"
 rm -f "$REPORTS"/check.*
 words=(--github)
+[ "${PROVE:-false}" != true ] || words+=(--prove)
 split_words "${COMMAND:-}"
 command=(${split[@]+"${split[@]}"})
 if [ -n "${LIBRARY:-}" ] && [ ${#command[@]} = 0 ]; then
@@ -36,7 +41,7 @@ elif [ ${#command[@]} != 0 ] && [ -z "${LIBRARY:-}" ]; then
   NAME=${NAME:-${command[0]##*/}}
   command=(-- "${command[@]}")
 else
-  # Both, or neither: the check itself says what is wrong, as it says everything else.
+  # If both or neither are given, the check itself reports the error.
   NAME=${NAME:-mine}
   subject=(--allocator "$NAME=${LIBRARY:-}")
   [ ${#command[@]} = 0 ] || command=(-- "${command[@]}")

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Writes the Markdown of the check as a comment of the pull request. Later checks of the same name replace it.
+"""Writes the Markdown of the check as a comment of the pull request, and replaces the comment of an earlier check of
+the same name.
 
-Reads NAME, REPORTS, PULL_REQUEST, GH_REPO and GH_TOKEN, and GITHUB_API_URL, which the runner sets. A comment that
-cannot be written is a warning: a pull request from a fork has no permission to write.
+Reads NAME, REPORTS, PULL_REQUEST, GH_REPO and GH_TOKEN, and GITHUB_API_URL, which the runner sets. If a comment cannot
+be written, prints a warning, because a pull request from a fork has no permission to write.
 """
 import json
 import os
@@ -13,7 +14,7 @@ import urllib.request
 
 
 def ask(method, url, document=None):
-    """GitHub's answer, and the address of the next page or None."""
+    """Returns GitHub's answer, and the address of the next page or None."""
     request = urllib.request.Request(url, method=method, data=json.dumps(document).encode() if document else None, headers={
         "Accept": "application/vnd.github+json", "Authorization": f"Bearer {os.environ['GH_TOKEN']}", "User-Agent": "zerotax"})
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -22,7 +23,7 @@ def ask(method, url, document=None):
 
 
 def earlier(comments, mark):
-    """The address of the comment that begins with the mark, or None."""
+    """Returns the address of the comment that begins with the mark, or None."""
     page = f"{comments}?per_page=100"
     while page:
         found, page = ask("GET", page)
@@ -33,7 +34,7 @@ def earlier(comments, mark):
 
 
 def main():
-    """Writes the comment, or a warning for the log of the job."""
+    """Writes the comment, or prints a warning into the job's log."""
     mark = f"<!-- zerotax check {re.sub('[^A-Za-z0-9._-]', '-', os.environ['NAME'])} -->"
     body = f"{mark}\n{pathlib.Path(os.environ['REPORTS'], 'check.md').read_text(encoding='utf-8')}"
     host = os.environ.get("GITHUB_API_URL") or "https://api.github.com"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs comment.py, and installs Python first if the image lacks it. A comment that cannot be written is a warning.
+# Runs comment.py, after installing Python if the image lacks it. If the comment cannot be written, prints a warning.
 set -euo pipefail
 
 here=$(dirname "$0")

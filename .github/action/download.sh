@@ -1,6 +1,7 @@
 #!/bin/bash
-# Gets the archive of a release, in place of a build: download.sh RELEASES TAG PACKAGE leaves PACKAGE/tree and writes found=true to
-# GITHUB_OUTPUT. What has no archive for this machine, or one that this machine cannot run, is built.
+# usage: download.sh RELEASES TAG PACKAGE
+# Downloads the archive of a release, to save a build. Unpacks it as PACKAGE/tree, and writes found=true to GITHUB_OUTPUT. If
+# this machine has no archive, or the archive's zerotax does not run, a later step builds zerotax.
 set -euo pipefail
 
 releases=$1
@@ -23,7 +24,7 @@ for file in SHA256SUMS "$archive"; do
   fi
 done
 if ! (cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum --check --strict --quiet -); then
-  echo "::warning title=zerotax::$archive is not what SHA256SUMS says: building it"
+  echo "::warning title=zerotax::$archive does not match SHA256SUMS: building it"
   exit 0
 fi
 mkdir -p "$package/tree"

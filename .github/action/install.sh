@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs PACKAGE/tree or PACKAGE/zerotax.deb with what it needs, and what --html needs: install.sh PACKAGE. As root, or through sudo.
+# usage: install.sh PACKAGE
+# Installs PACKAGE/tree or PACKAGE/zerotax.deb, and the packages that zerotax and --html need, as root or through sudo.
 set -euo pipefail
 
 package=$(realpath "$1")

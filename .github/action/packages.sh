@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# install_packages NAME...: installs these Debian packages if they are missing, as root or through sudo. An image such as
-# debian:12 has neither curl nor git nor certificates.
+# install_packages NAME...: installs missing Debian packages, as root or through sudo. An image such as debian:12 has neither curl
+# nor git nor certificates.
 install_packages() {
   local name missing=() as_root=()
   for name in "$@"; do

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Finds the source of zerotax that is to be built, and what a build of it is cached by.
-# Reads REF, REPOSITORY and the runner's GITHUB_ACTION_PATH and RUNNER_TEMP; writes source=, commit=, system= and package=, the folder
-# for the build, to GITHUB_OUTPUT.
+# Finds the source of zerotax to build, and the key by which its build is cached.
+# Reads REF, REPOSITORY and the runner's GITHUB_ACTION_PATH and RUNNER_TEMP. Writes source=, commit=, system= and package= (the folder
+# for the build) to GITHUB_OUTPUT.
 set -euo pipefail
 
 if [ -n "${REF:-}" ]; then
@@ -17,13 +17,13 @@ if [ -n "${REF:-}" ]; then
   commit=$(git -C "$source" rev-parse HEAD)
 else
   source="$GITHUB_ACTION_PATH"
-  # GitHub brings an action without its history: then its content is its name.
-  # Folders of builds lie at its top; files and folders elsewhere may have such names, too.
+  # GitHub provides an action without its history, so a checksum of its contents identifies it. Build folders are
+  # excluded only at the top, because files and folders elsewhere may have the same names.
   commit=$(cd "$source" &&
     find . \( -path ./.git -o -type d \( -path ./build -o -path './build-*' -o -name __pycache__ \) \) -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-40)
 fi
-# A library of one system's version does not load on another's.
+# A library built on one version of a system does not load on another.
 # shellcheck source=/dev/null
 system=$(. /etc/os-release && echo "${ID:-linux}${VERSION_ID:-}")
 {

@@ -8,7 +8,8 @@ namespace {
 
 using Mallctl = int (*)(const char*, void*, std::size_t*, void*, std::size_t);
 
-/// "5.3.0-0-g54eaed1d…" says 5.3.0: the part before the first dash is the release. jemalloc(3), "version".
+/// Reads the release from "version" (jemalloc(3)): the part before the first dash, such as 5.3.0 in
+/// "5.3.0-0-g54eaed1d…".
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   void* symbol = find_in_running(running, "mallctl");
   if (symbol == nullptr) return false;

@@ -11,7 +11,8 @@
 namespace zerotax::largecache {
 namespace {
 
-// Short enough for any stack; longer ones make the kernel allocate more for every call.
+// Number of runs per scan. The array of runs fits on any stack. With more runs, the kernel also allocates more memory
+// for every call.
 constexpr std::size_t kRuns = 128;
 
 void count_watched(const PageRun& run, Watched& watched, std::size_t& next) {
@@ -23,7 +24,8 @@ void count_watched(const PageRun& run, Watched& watched, std::size_t& next) {
 
 }  // namespace
 
-// The requested pages, whether they are already zero or not. Built with -fno-builtin-memset, so that it stays a call.
+// Clears the requested pages, whether or not they are already zero. Built with -fno-builtin-memset, so that memset
+// stays a call.
 Cleared zero_all(std::uintptr_t address, std::size_t size) {
   memset(as_pointer(address), 0, size);
   return {size, 0};
@@ -62,14 +64,14 @@ bool PopulatedPages::choose(std::uintptr_t address, std::size_t size, std::uint3
   const std::uintptr_t end = address + size;
   const std::size_t page = page_size();
   if (wanted > populated) wanted = populated;
-  std::uint64_t passed = 0;  // pages of the runs before
+  std::uint64_t passed = 0;  // number of pages in earlier runs
   for (std::uintptr_t from = address; from < end && count < wanted;) {
     std::uintptr_t walked = from;
     std::size_t found = 0;
     if (!non_zero_runs(from, end, runs, kRuns, found, walked)) return false;
     for (std::size_t i = 0; i < found; ++i) {
       const std::uint64_t pages_here = (runs[i].end - runs[i].begin) / page;
-      // One out of each of `wanted` equal parts: its rank among the populated pages.
+      // Takes one page from each of `wanted` equal parts of the populated pages.
       while (count < wanted) {
         const std::uint64_t part = std::uint64_t{populated} * count / wanted;
         const std::uint64_t next_part = std::uint64_t{populated} * (count + 1) / wanted;
@@ -87,7 +89,7 @@ bool PopulatedPages::choose(std::uintptr_t address, std::size_t size, std::uint3
 
 namespace {
 
-// Fewer runs at a time, because free calls this, on any stack.
+// Takes fewer runs at a time, because free calls this function on any stack.
 std::uint32_t count_pages(decltype(non_zero_runs) runs_of, std::uintptr_t address, std::size_t size) {
   constexpr std::size_t kFewRuns = 32;
   PageRun runs[kFewRuns];

@@ -18,12 +18,12 @@ namespace {
 struct Knob {
   const char* name;
   std::size_t Settings::*field;
-  bool is_size;  // accepts a suffix
+  bool is_size;  // whether the value may have a suffix
   std::size_t least;
   std::size_t most;
 };
 
-// No size beyond what a pointer difference can express: glibc refuses those requests too.
+// Largest accepted size. A difference of pointers can express it. glibc refuses larger requests, too.
 constexpr std::size_t kMostBytes = PTRDIFF_MAX;
 
 constexpr Knob kKnobs[] = {
@@ -42,7 +42,7 @@ struct Suffix {
 };
 constexpr Suffix kSuffixes[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
 
-// Parsed by hand: strtoul accepts blanks, signs and a locale's digits, and sets errno.
+// Parses a value without strtoul, which accepts blanks, signs and a locale's digits, and sets errno.
 bool parse(std::string_view text, const Knob& knob, std::size_t& value) {
   unsigned shift = 0;
   for (const Suffix& suffix : kSuffixes) {
@@ -105,8 +105,8 @@ Settings read_settings(Lookup lookup, std::size_t physical_memory) {
 }
 
 bool settings_from_environment(Settings& settings) {
-  // The dynamic linker calls malloc before libc's initialiser has set environ: getenv would find
-  // nothing then, and the user's knobs would silently be lost.
+  // The dynamic linker calls malloc before libc's initializer has set environ. getenv finds nothing at that time, and
+  // the user's knobs would be lost silently.
   const bool ready = environ != nullptr;
   settings = read_settings(
       ready ? [](const char* name) -> const char* { return std::getenv(name); }
@@ -119,8 +119,7 @@ bool settings_from_environment(Settings& settings) {
 }
 
 std::size_t physical_memory_bytes() {
-  // sysinfo(2), not sysconf: older C libraries read /proc/meminfo through stdio there, and stdio
-  // allocates.
+  // Uses sysinfo(2), because sysconf reads /proc/meminfo through stdio in older C libraries, and stdio allocates.
   struct sysinfo info = {};
   if (sysinfo(&info) != 0) return 0;
   return static_cast<std::size_t>(info.totalram) * info.mem_unit;

@@ -8,21 +8,20 @@
 
 namespace zerotax::largecache {
 
-/// Returns the value of a variable, or nullptr when it is not set.
+/// Returns the value of a variable, or nullptr if it is not set.
 using Lookup = const char* (*)(const char* name);
 
-/// The policy and its settings, as requested by the variables found by `lookup`. For an unusable value, prints one line
-/// on standard error that names the variable and what it accepts, and keeps the default. A policy's defaults are shares
-/// of `physical_memory` (bytes). Allocates nothing.
+/// Returns the policy and its settings from the variables that `lookup` finds. If a value is invalid, keeps the default
+/// and prints one line on standard error that names the variable and the accepted values. A policy's defaults are
+/// shares of `physical_memory` (bytes). Does not allocate.
 Settings read_settings(Lookup lookup, std::size_t physical_memory);
 
-/// Fills `settings` from this process's environment. False when it is too early: the C library has
-/// not yet set `environ`, `settings` holds the defaults, and the caller should ask again later.
-/// Allocates nothing.
+/// Fills `settings` from this process's environment. Returns false if the C library has not yet set `environ`. In that
+/// case `settings` has the defaults, and the caller should try again later. Does not allocate.
 bool settings_from_environment(Settings& settings);
 
-/// Bytes of physical memory, as reported by sysinfo(2) (without what the kernel keeps for itself);
-/// 0 if unknown.
+/// Returns the bytes of physical memory according to sysinfo(2), which excludes memory reserved by the kernel; 0 if
+/// unknown.
 std::size_t physical_memory_bytes();
 
 }  // namespace zerotax::largecache

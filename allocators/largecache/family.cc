@@ -20,13 +20,13 @@ void* fail(int error) {
   return nullptr;
 }
 
-// Not std::has_single_bit: without popcnt in the base instruction set it calls libgcc, and the
-// library would need libgcc_s.so for that.
+// Avoids std::has_single_bit. If the base instruction set lacks popcnt, std::has_single_bit calls libgcc, and the
+// library would need libgcc_s.so.
 bool is_power_of_two(std::size_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
-// A pointer to the start of a page that is not a large block. Stops the process, naming the pointer, unless it may be a
-// small block: no small block's header gives more than twice the threshold; 1 MiB allows for blocks from before the
-// threshold was known.
+// Stops the process with a message that names the pointer, unless the pointer may be a small block. The pointer must be
+// page-aligned and must not start a large block. No header of a small block states more than twice the threshold. The
+// minimum of 1 MiB allows for blocks from before the threshold was known.
 void stop_unless_small(LargeHeap& heap, void* pointer, const char* call) {
   constexpr std::size_t kFromTheStart = std::size_t{1} << 20;
   const std::size_t claimed = small::claimed(pointer);
@@ -34,11 +34,12 @@ void stop_unless_small(LargeHeap& heap, void* pointer, const char* call) {
   if (claimed == SIZE_MAX || (claimed != 0 && may_be_long)) return;
   Message message;
   message.add_text(call).add_text(": ").add_pointer(pointer);
-  message.add_text(" is no block: never was, or has been freed before; see where it comes from").print();
+  message.add_text(" is not a live block: it has been freed, or was never allocated; check the origin of the pointer")
+      .print();
   std::abort();
 }
 
-// `alignment` is a power of two.
+// `alignment` must be a power of two.
 void* align(LargeHeap& heap, std::size_t alignment, std::size_t size) {
   return heap.is_large(size, alignment) ? heap.allocate(size, alignment, Contents::kAny)
                                         : small::allocate_aligned(alignment, size);
@@ -77,7 +78,7 @@ void* realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   void* const moved =
       heap.is_large(size) ? heap.allocate(size, 1, Contents::kAny, size > old_size) : small::allocate(size);
   if (moved == nullptr) return nullptr;
-  // libmalloc uses vm_copy, copy-on-write, for 128 KiB or more; Linux has no such call for private
+  // libmalloc copies blocks of 128 KiB or more by vm_copy, which copies on write. Linux has no such call for private
   // memory.
   std::memcpy(moved, pointer, std::min(old_size, size));
   largecache::free(heap, pointer);
@@ -122,7 +123,7 @@ int posix_memalign(LargeHeap& heap, void** out, std::size_t alignment, std::size
 }
 
 void* memalign(LargeHeap& heap, std::size_t alignment, std::size_t size) {
-  if (alignment > SIZE_MAX / 2 + 1) return fail(EINVAL);  // there is no larger power of two
+  if (alignment > SIZE_MAX / 2 + 1) return fail(EINVAL);  // no larger power of two exists
   return align(heap, std::bit_ceil(alignment), size);
 }
 

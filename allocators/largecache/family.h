@@ -1,6 +1,5 @@
-// The malloc family over a LargeHeap and the small allocator: which of the two a call concerns, and
-// the arguments that the C library promises to check. interpose.cc gives these functions their
-// names; tests call them here.
+// The malloc family over a LargeHeap and the small allocator. These functions choose between the two, and check the
+// arguments as the C library promises. interpose.cc gives the functions their public names; tests call them here.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_FAMILY_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_FAMILY_H_
 
@@ -12,12 +11,12 @@
 
 namespace zerotax::largecache {
 
-// As malloc(3) and posix_memalign(3) say, each for the heap it is given. Sizes and alignments in
-// bytes; a failing call returns nullptr with errno ENOMEM (no room, or a product that overflows) or
-// EINVAL (an unusable alignment).
+// Behave as malloc(3) and posix_memalign(3) specify, each for the given heap. Sizes and alignments are in bytes. A
+// failed call returns nullptr and sets errno to ENOMEM (no room, or a product that overflows) or EINVAL (an invalid
+// alignment).
 
-/// The complete functions: those below call them unless a glance shows that the call concerns only the C library.
-/// Their free and usable_size are given nullptr or the start of a page.
+/// The complete functions. The inline functions below call them unless a quick check shows that only the C library is
+/// concerned. `free` and `usable_size` of this namespace require nullptr or the start of a page.
 namespace complete {
 void* malloc(LargeHeap& heap, std::size_t size);
 void* calloc(LargeHeap& heap, std::size_t count, std::size_t size);
@@ -26,7 +25,7 @@ void free(LargeHeap& heap, void* pointer);
 std::size_t usable_size(LargeHeap& heap, void* pointer);
 }  // namespace complete
 
-// In line, as programs call these for small blocks a million times a second.
+// These functions are inline, because programs call them for small blocks a million times a second.
 
 inline void* malloc(LargeHeap& heap, std::size_t size) {
   return heap.may_be_large(size) ? complete::malloc(heap, size) : small::allocate(size);
@@ -39,32 +38,32 @@ inline void* calloc(LargeHeap& heap, std::size_t count, std::size_t size) {
   return small::allocate_zero(count, size);
 }
 
-/// Size 0 frees and returns nullptr, as glibc's does (libmalloc would return a minimal block).
+/// Size 0 frees the block and returns nullptr, as in glibc (libmalloc would return a minimal block).
 inline void* realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   if (is_page_aligned(pointer) || size == 0 || heap.may_be_large(size)) return complete::realloc(heap, pointer, size);
   return small::reallocate(pointer, size);
 }
 
-/// Preserves errno. Stops the process if the pointer is at the start of a page and cannot be a block; so do realloc and
-/// usable_size.
+/// Preserves errno. Stops the process if the pointer is at the start of a page and cannot be a block, as realloc and
+/// usable_size do.
 inline void free(LargeHeap& heap, void* pointer) {
   if (is_page_aligned(pointer)) return complete::free(heap, pointer);
   small::deallocate(pointer);
 }
 
-/// 0 for nullptr.
+/// Returns 0 for nullptr.
 inline std::size_t usable_size(LargeHeap& heap, void* pointer) {
   return is_page_aligned(pointer) ? complete::usable_size(heap, pointer) : small::usable_size(pointer);
 }
 
 void* reallocarray(LargeHeap& heap, void* pointer, std::size_t count, std::size_t size);
 
-/// EINVAL unless `alignment` is a power of two. `size` need not be a multiple of it (C17).
+/// Fails with EINVAL unless `alignment` is a power of two. `size` need not be a multiple of `alignment` (C17).
 void* aligned_alloc(LargeHeap& heap, std::size_t alignment, std::size_t size);
-/// Returns 0, EINVAL (unless `alignment` is a power of two and a multiple of sizeof(void*)) or
-/// ENOMEM; errno and, on failure, *out stay as they were.
+/// Returns 0, EINVAL (unless `alignment` is a power of two and a multiple of sizeof(void*)) or ENOMEM. Leaves errno
+/// unchanged. On failure, also leaves *out unchanged.
 int posix_memalign(LargeHeap& heap, void** out, std::size_t alignment, std::size_t size);
-/// `alignment` is rounded up to a power of two, as glibc does.
+/// Rounds `alignment` up to a power of two, as glibc does.
 void* memalign(LargeHeap& heap, std::size_t alignment, std::size_t size);
 void* valloc(LargeHeap& heap, std::size_t size);
 void* pvalloc(LargeHeap& heap, std::size_t size);

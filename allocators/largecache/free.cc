@@ -1,4 +1,4 @@
-// What becomes of freed blocks: cached, unmapped, put off in a signal handler, evicted, given back by the clock.
+// Treatment of freed blocks: cached, unmapped, deferred in a signal handler, evicted, or returned after a time.
 #include <cerrno>
 #include <ctime>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace {
 
 using Guard = std::lock_guard<Lock>;
 
-// Wraps after 49 days; ages are differences.
+// Milliseconds, which wrap after 49 days. Ages are differences, so wrapping does no harm.
 std::uint32_t milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -45,20 +45,20 @@ bool LargeHeap::deallocate(void* pointer) {
       return false;
     }
     statistics_.in_use_bytes -= in_use(block);
-    // Where all of it would not fit, its populated pages may. Beside others that is asked long before, as what is
-    // cached until then counts in full; a block by itself need not pay for a system call, nor one that, as far as its
-    // history shows, nobody touches.
+    // If a whole block exceeds the limit, its populated pages alone may still be within the limit. If other blocks are
+    // cached, pages are counted long before the limit, because an uncounted block counts in full. If no other block is
+    // cached, or the block seems untouched, pages are counted only above the limit, which saves a system call.
     counts = policy().sorts_by_contents && settings_.entries > 0 &&
              (block.use == Use::kZeroed || block.asked < block.size) &&
              held_bytes_ + block.size > memory_limit_locked() / (held_bytes_ > 0 && !seems_untouched(block) ? 2 : 1);
-    // A block that is large only because of its alignment is not kept (xzone_segment.c:2963).
+    // A block that is large only because of its alignment is not cached (xzone_segment.c:2963).
     if (!policy().should_cache(settings_, block.size) || block.size <= settings_.threshold ||
         (block.size > memory_limit_locked() && !counts)) {
       counts = false;
       ++statistics_.unmapped;
       give_up_locked(block, evicted);
     } else {
-      if (block.madvised) block.madvised = false;  // seldom: block.h says why not always
+      if (block.madvised) block.madvised = false;  // rarely true; block.h says why fields are changed in place
       how = policy().at_free(settings_, statistics_.reserve_bytes, block.size);
       if (how == AtFree::kKeep && !counts) push_locked(block, evicted);
       start_decay = wants_decay_locked();
@@ -75,11 +75,13 @@ bool LargeHeap::deallocate(void* pointer) {
   return true;
 }
 
-// By a signal handler, amid our own work: the block is left as it is until that is done.
+// Defers a free that a signal handler requests while our own code is interrupted. The block stays unchanged until that
+// code has finished.
 bool LargeHeap::put_off_free(void* pointer) {
   if (in_use_.peek(address_of(pointer)).size == 0) return false;
   const int saved_errno = errno;
-  // Not in the block itself, which the program may have protected. Without memory the block is lost.
+  // The entry gets its own page, because the program may have protected the block. If no page can be mapped, the block
+  // is lost.
   if (const std::uintptr_t page = map_pages(page_size(), page_size()); page != 0) {
     auto* const entry = new (as_pointer(page)) PutOff{pointer, put_off_.load(std::memory_order_relaxed)};
     while (!put_off_.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed)) {
@@ -100,9 +102,8 @@ void LargeHeap::free_put_off() {
   }
 }
 
-// The block is in neither the table nor the ring while it is madvised, so no other thread can be
-// given it before the pages have been offered: MADV_FREE after that would throw the new owner's
-// bytes away.
+// Advises the kernel about a block, then caches it. In between, the block is in neither the table nor the ring. If
+// another thread could get the block, MADV_FREE would discard the new owner's data.
 void LargeHeap::recache(Block& block, AtFree how) {
   const bool offer = how == AtFree::kOffer;
   block.madvised = offer ? offer_pages(block.address, block.size) : purge_pages(block.address, block.size);
@@ -159,7 +160,7 @@ void LargeHeap::evict_oldest_locked(Evicted& evicted) {
   give_up_locked(oldest, evicted);
 }
 
-// The block is no longer in the table or the ring; the caller unmaps it with the others of `evicted`.
+// Releases a block that is no longer in the table or the ring. The caller unmaps it with the other blocks of `evicted`.
 void LargeHeap::give_up_locked(const Block& block, Evicted& evicted) {
   histories_.give_back(block.history);
   evicted.add(block);
@@ -169,8 +170,8 @@ void LargeHeap::evict_aged_locked(std::uint32_t now, bool all, Evicted& evicted)
   while (ring_.size() > 0 && (all || now - ring_.at(0).freed_at > settings_.decay_ms)) evict_oldest_locked(evicted);
 }
 
-// Bytes that the cache may hold: a fixed share of memory, and never more than brings the total to 1.25 times the most
-// that the program ever held.
+// Returns the number of bytes that the cache may hold: a fixed share of memory. In addition, cache and blocks in use
+// together may not exceed 1.25 times the program's peak.
 std::size_t LargeHeap::memory_limit_locked() const {
   if (!policy().bounded_by_peak) return settings_.memory_limit;
   const std::size_t peak = statistics_.peak_in_use_bytes;
@@ -201,8 +202,8 @@ void LargeHeap::start_decaying() {
     if (decaying_) return;
     decaying_ = true;
   }
-  // May allocate, hence no lock. If it cannot be started now, later attempts are unlikely to succeed: decaying_ stays
-  // set, and blocks are given back as others are freed.
+  // Called without the lock, because this function may allocate. If the caller of decay() cannot start, later attempts
+  // are unlikely to succeed, so decaying_ stays set. Old blocks are then returned whenever a block is freed.
   start_decay_(*this);
 }
 

@@ -10,7 +10,7 @@ namespace zerotax::largecache {
 bool InUseTable::reserve() { return (size_ + 1) * 4 <= capacity_ || grow(); }
 
 bool InUseTable::grow() {
-  // The first table is one page less a slot, so that 2n+1 keeps to a whole number of pages less a
+  // The first table is one page minus one slot. With 2n+1 slots after each growth, every table is whole pages minus one
   // slot.
   const std::size_t page = page_size();
   const std::size_t capacity = capacity_ == 0 ? page / sizeof(Block) - 1 : capacity_ * 2 + 1;
@@ -19,7 +19,7 @@ bool InUseTable::grow() {
   const std::uintptr_t memory = map_pages(*bytes, page);
   if (memory == 0) return false;
   const InUseTable old = *this;
-  // A signal handler that finds it must find all of it.
+  // The old table must be complete for a signal handler that uses it.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   before_growth_ = &old;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -67,7 +67,7 @@ Block InUseTable::peek(std::uintptr_t address) const {
 
 namespace {
 
-// What a search compares comes last.
+// Copies a block. The address is copied last, because searches compare addresses.
 void move_block(const Block& from, Block& to) {
   Block block = from;
   block.address = to.address;
@@ -79,8 +79,8 @@ void move_block(const Block& from, Block& to) {
 
 }  // namespace
 
-// Each block that follows in the run may have been pushed past the hole: if so, it moves there, and leaves another
-// hole. A block is always in one of the two places, whole, because peek() may come at any moment.
+// Removes a block. Each later block of the run that was pushed past the hole moves into the hole, and leaves another
+// hole. A signal handler may call peek(), so at every moment a block is complete in one of the two places.
 Block InUseTable::remove(std::uintptr_t address) {
   if (size_ == 0 || address == 0) return {};
   std::size_t hole = probe(address);

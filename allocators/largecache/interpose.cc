@@ -1,4 +1,4 @@
-// The names that programs call. The only part of the library that is visible outside it.
+// The malloc family under the names that programs call. Only these functions are visible outside the library.
 #include <cstddef>
 
 #include "largecache/family.h"
@@ -10,8 +10,8 @@ namespace lc = zerotax::largecache;
 
 namespace {
 
-// Not on the first allocation: that one may come from inside pthread_atfork. Before this runs there
-// are hardly any threads, and no fork that could need the handlers.
+// Runs before main, not at the first allocation, because the first allocation may come from inside pthread_atfork.
+// Before main there are hardly any threads, and no fork that could need the handlers.
 [[gnu::constructor]] void start() {
   lc::install_fork_handlers();
   lc::small::note_heap();

@@ -16,7 +16,7 @@ namespace {
 
 using Guard = std::lock_guard<Lock>;
 
-// What one page table describes on most machines, and the size of a huge page.
+// Memory that one page table maps on most machines; also the size of a huge page.
 constexpr std::size_t kTableSpan = std::size_t{2} << 20;
 
 void* out_of_memory() {
@@ -33,7 +33,7 @@ bool LargeHeap::is_large_unless_unread(std::size_t size) {
     lent_.store(true, std::memory_order_relaxed);
     return false;
   }
-  if (threshold_.load(std::memory_order_acquire) != 0) return true;  // is_large has compared
+  if (threshold_.load(std::memory_order_acquire) != 0) return true;  // is_large() has already compared the size
   const Guard guard(lock_);
   if (threshold_.load(std::memory_order_relaxed) == 0 && source_(settings_)) {
     threshold_.store(settings_.threshold, std::memory_order_release);
@@ -43,11 +43,11 @@ bool LargeHeap::is_large_unless_unread(std::size_t size) {
 
 bool LargeHeap::is_large_by_alignment(std::size_t alignment) {
   if (lock_.is_interrupted()) return false;
-  static_cast<void>(is_large(1));  // so that the policy has been read
+  static_cast<void>(is_large(1));  // the call makes sure that the policy has been read
   return alignment > policy().most_small_alignment;
 }
 
-// A block of no bytes is one granule.
+// Rounds a size up to whole granules; 0 bytes become one granule.
 std::optional<std::size_t> LargeHeap::round_up(std::size_t size) const {
   const std::optional<std::size_t> pages = round_up_to_pages(size == 0 ? 1 : size);
   const std::size_t mask = policy().granule - 1;
@@ -55,7 +55,7 @@ std::optional<std::size_t> LargeHeap::round_up(std::size_t size) const {
   return (*pages + mask) & ~mask;
 }
 
-// What is mapped for a block of `size` bytes.
+// Returns the bytes to map for a block of `size` bytes.
 std::size_t LargeHeap::mapped_size(std::size_t size) const {
   return policy().has_witness ? size + witness_size() : size;
 }
@@ -75,17 +75,17 @@ void* LargeHeap::allocate(std::size_t size, std::size_t alignment, Contents cont
       discard(block);
       continue;
     }
-    // MADV_FREE_REUSE would come here if the block had been madvised: on Linux nothing needs to be
-    // undone, a write to a page takes it back (madvise(2), MADV_FREE).
+    // For an madvised block, macOS would need MADV_FREE_REUSE here. On Linux, a write takes the page back by itself
+    // (madvise(2), MADV_FREE).
     if (contents == Contents::kZero) {
       const Cleared cleared = policy().clear(block, *rounded, fork_generation());
       if (cleared.zeroed_bytes != 0) zeroed_bytes_.fetch_add(cleared.zeroed_bytes, std::memory_order_relaxed);
       if (cleared.purged_bytes != 0) purged_bytes_.fetch_add(cleared.purged_bytes, std::memory_order_relaxed);
-      // One of which nothing is populated is given back each time, because the program leaves it alone.
+      // A block without populated pages is purged in each call, because the program does not touch it.
       const bool partly = cleared.zeroed_bytes > 0 && cleared.zeroed_bytes < *rounded;
       if (partly && policy().foresees_reads) foresee_reads(block.address, *rounded, cleared.zeroed_bytes / page_size());
     } else if (block.history != nullptr) {
-      *block.history = {};  // nobody will know what the program found there
+      *block.history = {};  // from now on, nothing is known about the pages of the block
     }
     return as_pointer(block.address);
   }
@@ -100,20 +100,21 @@ bool LargeHeap::agrees_with_witness(std::uintptr_t address, std::size_t size) co
   return !policy().has_witness || witness_agrees(address, size) || witness_agrees_without_advice(address, size);
 }
 
-// So that a purge walks only page tables of this block, and moving it moves whole page tables. (The kernel aligns by
-// itself only what is a multiple of this long, which the witness spoils.)
+// Aligns blocks so that a purge walks only page tables of one block, and a move moves whole page tables. The kernel
+// itself aligns a mapping only if its length is a multiple of a huge page, which is never so for a block with a
+// witness.
 std::size_t LargeHeap::alignment_of(std::size_t size, std::size_t alignment) const {
   if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
   return alignment < policy().block_alignment ? policy().block_alignment : alignment;
 }
 
-// Fresh pages are zero: never a memset here.
+// Maps a new block. Fresh pages are zero, so they never need a memset.
 std::uintptr_t LargeHeap::map_fresh(std::size_t size, std::size_t alignment) {
   const std::uintptr_t fresh = map_pages(mapped_size(size), alignment);
   if (fresh != 0) return fresh;
-  // Giving back the cache may help, for example under a limit on the address space. None of Apple's allocators does
-  // this: they report that there is no memory, and keep their cache (libmalloc-116, magazine_large.c:463-465).
-  // README.md says why.
+  // Returns the cache to the kernel and tries again, which may help under a limit on the address space. Apple's
+  // allocators do not do this: they report that there is no memory, and keep their cache (libmalloc-116,
+  // magazine_large.c:463-465). README.md explains the difference.
   decay(true);
   return map_pages(mapped_size(size), alignment);
 }
@@ -131,7 +132,8 @@ void* LargeHeap::allocate_fresh(std::size_t size, std::size_t alignment, const R
     unmap_pages(fresh, mapped_size(mapped));
     return out_of_memory();
   }
-  // One system call in place of a fault for each page. A block that is longer may be meant to stay sparse.
+  // One system call replaces a fault for each page. Longer blocks are left alone, because such blocks may be meant to
+  // stay sparse.
   if (size <= settings_.populate_limit) {
     populate_pages(fresh, size);
     return as_pointer(fresh);
@@ -154,7 +156,7 @@ void LargeHeap::foresee_reads(std::uintptr_t address, std::size_t size, std::siz
   reads_.watch(address, size, populated, faults);
 }
 
-// Of the block that is watched, which is about to be freed.
+// Evaluates the watched block, which is about to be freed.
 void LargeHeap::learn_of_reads() {
   PagesUsed used;
   used.faults = minor_faults();
@@ -199,8 +201,8 @@ void LargeHeap::resize_locked(std::uintptr_t address, std::size_t size, std::siz
   add_in_use_locked(in_use(block));
 }
 
-// Room that was mapped for growth is no memory until the program asks for it. The policies that foresee it count in
-// pages.
+// Returns the bytes of a block that count as in use. Room for growth does not count until the program asks for it.
+// Policies that foresee growth count the requested pages instead of the whole block.
 std::size_t LargeHeap::in_use(const Block& block) const {
   return policy().foresees_growth ? (block.asked + page_size() - 1) & ~(page_size() - 1) : block.size;
 }
@@ -209,7 +211,7 @@ std::size_t LargeHeap::held(const Block& block) const {
   return block.resident != Block::kUnknown ? block.resident * page_size() : block.size;
 }
 
-// A block whose mapping the program has changed, and not changed back.
+// Discards a block if the program has changed its mapping and not changed it back.
 void LargeHeap::discard(const Block& block) {
   {
     const Guard guard(lock_);
@@ -274,7 +276,7 @@ void LargeHeap::parent_after_fork() {
 }
 
 void LargeHeap::child_after_fork() {
-  decaying_ = false;  // the thread belongs to the parent
+  decaying_ = false;  // the decay thread exists only in the parent
   reads_.forget();
   lock_.after_fork();
 }
@@ -283,7 +285,7 @@ void LargeHeap::stop_if_cached(std::uintptr_t address, const char* call) const {
   if (!ring_.contains(address)) return;
   Message message;
   message.add_text(call).add_text(": block ").add_pointer(as_pointer(address));
-  message.add_text(" has been freed before and is in the cache; find the first free of it").print();
+  message.add_text(" has been freed before and is in the cache; find the first call that freed the block").print();
   std::abort();
 }
 

@@ -1,4 +1,4 @@
-// Large blocks: mapped, cached when freed, taken from the cache again. The mechanics are those of libmalloc-116's
+// Large blocks: mapped, cached when freed, and reused from the cache. The mechanics are those of libmalloc-116's
 // large_malloc and free_large (src/magazine_large.c); a policy (policy.h) makes the decisions.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_LARGE_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_LARGE_H_
@@ -20,72 +20,77 @@
 
 namespace zerotax::largecache {
 
-/// What the program may expect of a new block's bytes.
+/// The content that the program may expect in a new block.
 enum class Contents { kAny, kZero };
 
-/// Thread-safe; one lock, never held during memset, madvise or the munmap of a block. A signal handler that interrupts
-/// the thread which has the lock is served without it: the C library gets its requests, its frees are put off until
-/// the lock is free, and blocks stay where and as long as they are.
-/// Constant-initialised and never destroyed, because malloc is called before constructors and after
+/// A thread-safe heap with one lock, which is never held during memset, madvise or the munmap of a block.
+///
+/// A signal handler may interrupt a thread that holds the lock. The handler is then served without the lock: the C
+/// library serves its requests, its frees are deferred until the lock is free, and its blocks keep their place and
+/// length.
+///
+/// The heap is constant-initialized and never destroyed, because malloc is called before constructors and after
 /// destructors.
 class LargeHeap {
  public:
-  /// Fills in the settings; false when it may answer differently later (config.h,
+  /// Fills in the settings. Returns false if a later call may give other settings (config.h,
   /// settings_from_environment).
   using SettingsSource = bool (*)(Settings&);
 
-  /// Arranges for heap.decay() to be called periodically until it returns false. False if this is not possible.
+  /// Starts a caller that calls heap.decay() periodically until it returns false. Returns false if no caller can be
+  /// started.
   using DecayStarter = bool (*)(LargeHeap& heap);
 
-  /// Reads its settings from `source` when it is first needed. `start_decay`, if there is one, is called without a
-  /// lock.
+  /// `source` gives the settings on first use. `start_decay`, if not null, is called without a lock.
   constexpr explicit LargeHeap(SettingsSource source, DecayStarter start_decay = nullptr)
       : source_(source), start_decay_(start_decay) {}
   constexpr explicit LargeHeap(const Settings& settings) : threshold_(settings.threshold), settings_(settings) {}
   LargeHeap(const LargeHeap&) = delete;
   LargeHeap& operator=(const LargeHeap&) = delete;
 
-  /// Is a request of `size` bytes large, hence for allocate()?
+  /// Whether a request of `size` bytes is large, so that allocate() serves it.
   [[nodiscard]] bool is_large(std::size_t size) { return may_be_large(size) && is_large_unless_unread(size); }
 
-  /// The same at a glance: also true as long as the settings have not been read.
+  /// A quick check that may replace is_large(). Also returns true as long as the settings have not been read.
   [[nodiscard]] bool may_be_large(std::size_t size) const { return size > threshold_.load(std::memory_order_acquire); }
 
-  /// The same for a request with an alignment, bytes, which may be what makes it large.
+  /// Whether a request is large because of its size or its alignment (bytes).
   [[nodiscard]] bool is_large(std::size_t size, std::size_t alignment) {
     return is_large(size) || (alignment > kLeastPage && is_large_by_alignment(alignment));
   }
 
-  /// A block of at least `size` bytes at a multiple of `alignment` (a power of two; at least a page
-  /// whatever it says), or nullptr with errno ENOMEM. is_large has been asked.
-  /// `growing`: realloc asks, and will probably ask for more; see Policy::foresees_growth.
+  /// Returns a block of at least `size` bytes at a multiple of `alignment` (a power of two; at least a page), or
+  /// nullptr with errno ENOMEM. Call is_large() first. `growing` means that the caller is realloc, which will probably
+  /// request more later (Policy::foresees_growth).
   void* allocate(std::size_t size, std::size_t alignment, Contents contents, bool growing = false);
 
-  /// Has the C library been given large requests, because a signal handler made them amid our own work?
+  /// Whether the C library has served large requests. It does so if a signal handler interrupts our own code and then
+  /// allocates.
   [[nodiscard]] bool lent() const { return lent_.load(std::memory_order_relaxed); }
 
-  /// Bytes of the block that starts at `pointer`: whole granules of the policy, more than was requested if it came from
-  /// the cache. 0 if it is not one of ours. Stops the process if the block has been freed.
+  /// Returns the size in bytes of the block that starts at `pointer`: whole granules, possibly more than requested if
+  /// the block came from the cache. Returns 0 if `pointer` is not one of our blocks. Stops the process if the block has
+  /// been freed.
   [[nodiscard]] std::size_t usable_size(const void* pointer);
 
-  /// The same, and from now on the program may use them all: it has asked how many there are.
+  /// Returns usable_size(), and from now on lets the program use all of these bytes.
   [[nodiscard]] std::size_t use_all(const void* pointer);
 
-  /// Bytes of a block of ours that realloc has to keep.
+  /// Returns the number of bytes of one of our blocks that realloc must keep.
   [[nodiscard]] std::size_t asked_size(const void* pointer);
 
-  /// Frees the block that starts at `pointer`, to the cache or to the system. False if it is not one
-  /// of ours. Preserves errno. Stops the process, naming the pointer, if the block is already in the
-  /// cache.
+  /// Frees the block that starts at `pointer`: the block goes to the cache or back to the system. Returns false if
+  /// `pointer` is not one of our blocks. Preserves errno. Stops the process with a message that names the pointer if
+  /// the block is already in the cache.
   bool deallocate(void* pointer);
 
-  /// Makes a block of ours of `old_size` = usable_size(pointer) bytes hold `size` > 0 bytes where it
-  /// is. False when it must move instead; nothing has changed then. What is cut off may go to the cache.
+  /// Resizes one of our blocks in place, from `old_size` = usable_size(pointer) bytes to `size` > 0 bytes. If the block
+  /// must move, changes nothing and returns false. The end that is cut off may go to the cache.
   bool resize_in_place(void* pointer, std::size_t old_size, std::size_t size);
 
-  /// Makes it hold `size` > `old_size` bytes at another address, by moving its pages. nullptr, and nothing has changed,
-  /// if its bytes have to be copied: the policy does not, there is a block in the cache that is worth it, or the kernel
-  /// refuses.
+  /// Extends a block to `size` > `old_size` bytes at another address, by moving its pages. Changes nothing and returns
+  /// nullptr if the policy does not move pages, if a cached block makes copying cheaper, or if the kernel refuses. The
+  /// caller must then copy the bytes.
   void* move_grown(void* pointer, std::size_t old_size, std::size_t size);
 
   /// The policy in use.
@@ -93,35 +98,35 @@ class LargeHeap {
 
   void statistics(struct largecache_statistics& out);
 
-  /// Gives back blocks that have been cached for longer than the settings allow; all of them if `all`. False if none is
-  /// left and the periodic caller may stop: a later free has DecayStarter called again. Always true if the caller wants
-  /// to `stay`.
+  /// Returns to the kernel the blocks that have been cached for longer than the settings allow; with `all`, all blocks.
+  /// Returns false if no block is left. The periodic caller may then stop, and a later free calls DecayStarter again.
+  /// With `stay`, always returns true.
   bool decay(bool all, bool stay = false);
 
-  // Around fork(). The cache is neither flushed nor changed, as in libmalloc.
+  // Must be called before and after fork(). As in libmalloc, neither call changes the cache.
   void prepare_fork() { lock_.prepare_fork(); }
   void parent_after_fork();
   void child_after_fork();
 
  private:
-  /// Blocks that have left the cache and are still mapped.
+  /// Blocks that have left the cache but are still mapped.
   struct Evicted {
     struct Range {
       std::uintptr_t address;
       std::size_t size;
     };
-    std::array<Range, Ring::kMaxEntries + 1> blocks;  // not initialised, because every free makes one
+    std::array<Range, Ring::kMaxEntries + 1> blocks;  // not initialized, because every call to free makes an array
     std::size_t count = 0;
 
     void add(const Block& block) { blocks[count++] = {block.address, block.size}; }
   };
 
-  /// A free that a signal handler asked for; on a page of its own.
+  /// A free that a signal handler requested, on a page of its own.
   struct PutOff {
     void* pointer;
     PutOff* next;
   };
-  /// Sees to those, when a call that takes the lock is over.
+  /// Performs the deferred frees at the end of a call that takes the lock.
   class FreesPutOff {
    public:
     explicit FreesPutOff(LargeHeap& heap) : heap_(heap) {}
@@ -135,7 +140,7 @@ class LargeHeap {
     LargeHeap& heap_;
   };
 
-  /// What the program asked for.
+  /// The program's request.
   struct Request {
     std::size_t asked;  // bytes
     Contents contents;
@@ -158,7 +163,7 @@ class LargeHeap {
   [[nodiscard]] std::size_t with_room(std::size_t size) const;
   [[nodiscard]] bool agrees_with_witness(std::uintptr_t address, std::size_t size) const;
   bool move_longer(Block& block, std::size_t size, bool growing) const;
-  // These take lock_ themselves.
+  // These functions take lock_ themselves.
   bool take_cached(std::size_t size, std::size_t alignment, const Request& request, Block& block);
   bool put_off_free(void* pointer);
   void free_put_off();
@@ -177,10 +182,10 @@ class LargeHeap {
   void record(std::uintptr_t address, std::size_t size);
   void cache_tail(std::uintptr_t address, std::size_t size);
   void start_decaying();
-  // These require it to be held.
+  // These functions require that lock_ is held.
   struct Choice {
     std::size_t position;
-    bool counts;  // its populated pages are to be counted before it is taken
+    bool counts;  // whether to count the block's populated pages before taking it
   };
   [[nodiscard]] std::optional<Choice> choose_locked(std::size_t size, std::size_t alignment, Contents contents,
                                                     bool growing) const;
@@ -206,8 +211,7 @@ class LargeHeap {
 
   SettingsSource source_ = nullptr;
   DecayStarter start_decay_ = nullptr;
-  // A copy of settings_.threshold that is read without the lock; 0 until the settings have been read for
-  // good.
+  // A copy of settings_.threshold that is read without the lock; 0 until the settings have been read completely.
   std::atomic<std::size_t> threshold_{0};
   std::atomic<std::uint64_t> zeroed_bytes_{0};
   std::atomic<std::uint64_t> purged_bytes_{0};
@@ -219,8 +223,8 @@ class LargeHeap {
   InUseTable in_use_;
   HistoryPool histories_;
   ReadHabit reads_;
-  std::size_t held_bytes_ = 0;  // of the blocks in the ring, what counts for the limit: see held()
-  bool decaying_ = false;       // somebody calls decay() by the clock
+  std::size_t held_bytes_ = 0;  // bytes of the blocks in the ring that count toward the limit (held())
+  bool decaying_ = false;       // whether something calls decay() periodically
   struct largecache_statistics statistics_ = {};
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the kernel compares the lower half of an owner");
 
-// As this half has the flag of being awaited, an owner whose lower half is the same by chance is waited for, too.
+// Waits for, or wakes on, the lower half of the word, which contains the kAwaited flag. If two owners have the same
+// lower half, a thread may wait for the wrong owner, which does no harm.
 void futex(std::atomic<std::uintptr_t>& word, int what, std::uint32_t value) {
   const int saved_errno = errno;
   syscall(SYS_futex, &word, what | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
@@ -22,14 +23,14 @@ void futex(std::atomic<std::uintptr_t>& word, int what, std::uint32_t value) {
 }  // namespace
 
 void Lock::lock_slowly() noexcept {
-  if (is_mine()) {  // for fork(): who is interrupted does not ask
+  if (is_mine()) {  // inside fork(); an interrupted thread never asks for the lock
     inside_ = true;
     return;
   }
   std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
   for (;;) {
     if (owner == 0) {
-      // Whether others wait as well is not known.
+      // Other threads may still be waiting, so the flag stays set.
       if (owner_.compare_exchange_weak(owner, self() | kAwaited, std::memory_order_acquire)) return;
     } else if ((owner & kAwaited) != 0 ||
                owner_.compare_exchange_weak(owner, owner | kAwaited, std::memory_order_relaxed)) {
@@ -43,7 +44,7 @@ void Lock::wake_one() noexcept { futex(owner_, FUTEX_WAKE, 1); }
 
 void Lock::prepare_fork() noexcept {
   if (is_mine()) {
-    ++skipped_;  // a handler's: the thread finishes what it was doing in both processes
+    ++skipped_;  // a signal handler forks: the thread finishes its work in both processes
     return;
   }
   lock();

@@ -1,4 +1,4 @@
-// The one lock: usable before any constructor has run, and it knows which thread has it.
+// The heap's only lock. The lock is usable before any constructor has run, and knows the thread that holds it.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_LOCK_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_LOCK_H_
 
@@ -9,14 +9,13 @@
 
 namespace zerotax::largecache {
 
-/// Usable with std::lock_guard. Not recursive, except for the thread that is inside fork().
+/// A lock for std::lock_guard. Not recursive, except for the thread that is inside fork().
 ///
-/// That exception is needed because fork handlers of libraries that registered theirs before us run
-/// while we hold the lock, in prepare after ours and in parent and child before ours
-/// (pthread_atfork(3) gives the order), and may well allocate. The state they find is consistent:
-/// this very thread has taken the lock.
+/// The exception is for fork handlers of libraries that registered before us, which may allocate. These handlers run
+/// while we hold the lock: after our own handler in prepare, before ours in parent and child (pthread_atfork(3) gives
+/// the order). The state that they find is consistent, because their own thread has taken the lock.
 ///
-/// Not a mutex of the C library: those note their owner after they are taken, and a signal may come in between.
+/// A mutex of the C library would not do: it records its owner after it is taken, and a signal may arrive in between.
 class Lock {
  public:
   void lock() noexcept {
@@ -33,20 +32,22 @@ class Lock {
     }
   }
 
-  /// Has the calling thread the lock, for something that is not finished? Then it runs a signal handler that came in
-  /// between: POSIX lets none call malloc or free, and many do. It must not wait for the lock.
+  /// Whether the calling thread holds the lock for unfinished work. If it does, the caller is a signal handler that
+  /// interrupted the work, and must not wait for the lock. POSIX forbids malloc and free in handlers, but many handlers
+  /// call them.
   [[nodiscard]] bool is_interrupted() const noexcept { return is_mine() && (!forking_ || inside_); }
 
-  /// Before fork(): waits until no other thread is inside, and keeps them out.
+  /// Must be called before fork(). Waits until no other thread holds the lock, and keeps the lock until after_fork.
   void prepare_fork() noexcept;
-  /// After fork(), in the parent as in the child, which is the same thread. Those that waited do not exist in a child.
+  /// Must be called after fork(), in parent and child. In both processes, the thread that forked makes the call.
+  /// Waiting threads do not exist in a child.
   void after_fork() noexcept;
 
  private:
-  // Added to the owner while others wait.
+  // Flag in the owner word that is set while other threads wait.
   static constexpr std::uintptr_t kAwaited = 1;
 
-  // Unique among the threads that run, even, and what it was in a child.
+  // Returns an even number that is unique among running threads. A child of fork has the same number as its parent.
   static std::uintptr_t self() noexcept {
 #if defined(__x86_64__)
     std::uintptr_t pointer;
@@ -58,16 +59,16 @@ class Lock {
     return reinterpret_cast<std::uintptr_t>(pthread_self());
 #endif
   }
-  // Relaxed is enough: only a value that this thread stored itself can compare equal.
+  // Relaxed order is enough, because only a value that this thread stored itself can compare equal.
   [[nodiscard]] bool is_mine() const noexcept { return (owner_.load(std::memory_order_relaxed) & ~kAwaited) == self(); }
   void lock_slowly() noexcept;
   void wake_one() noexcept;
 
   std::atomic<std::uintptr_t> owner_{0};
-  // The owner's own.
-  bool forking_ = false;  // it is inside fork()
-  bool inside_ = false;   // it is, and has taken the lock once more
-  unsigned skipped_ = 0;  // forks of signal handlers that came while it had the lock
+  // Only the owner uses these members.
+  bool forking_ = false;  // the owner is inside fork()
+  bool inside_ = false;   // the owner is inside fork(), and has taken the lock a second time
+  unsigned skipped_ = 0;  // number of forks by signal handlers while the owner held the lock
 };
 
 }  // namespace zerotax::largecache

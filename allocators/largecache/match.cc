@@ -1,4 +1,4 @@
-// Which block of the cache serves a request, and how it leaves the cache.
+// Chooses the cached block for a request, and takes it out of the cache.
 #include <mutex>
 #include <optional>
 
@@ -12,14 +12,16 @@ namespace {
 
 using Guard = std::lock_guard<Lock>;
 
-// What grows will grow further: it may have a populated block of so many times its size, or any that grew before.
+// Largest accepted ratio of a populated block's size to a growing request. A longer block leaves room, because a block
+// that grows tends to grow again. A block that grew before may be even longer.
 constexpr std::size_t kMostGrowth = 64;
 
-// Shorter requests of several sizes take turns, and the long blocks are wanted again: with cutting from 128 KiB on,
-// benchmark-programs' `threads` took 10 % more faults, with 8 MiB none; `imagemagick` cuts for 11 MiB.
+// Smallest request for which a longer block is cut. If requests of several sizes alternate, the long blocks are needed
+// again. With cuts from 128 KiB on, `threads` of benchmark-programs took 10 % more faults than without cuts. With cuts
+// from 8 MiB on, `threads` took no additional faults. `imagemagick` cuts for 11 MiB.
 constexpr std::size_t kLeastCut = std::size_t{8} << 20;
 
-// A block of which less than half is would take more faults than a fresh one saves.
+// Whether at least half of a block is populated. With less, the block would cause more faults than it saves.
 bool is_populated(const Block& block) {
   if (block.resident == Block::kUnknown) return block.use == Use::kFilled;
   return block.resident >= block.size / page_size() / 2;
@@ -27,8 +29,8 @@ bool is_populated(const Block& block) {
 
 }  // namespace
 
-// Malloc prefers blocks that are likely to be populated; calloc prefers the others. Malloc never takes a clean block:
-// the faults would be the same as with fresh pages, and calloc would have to do without the block.
+// Chooses a block in the cache. malloc prefers blocks that are likely to be populated; calloc prefers all others.
+// malloc never takes a clean block: a clean block causes as many faults as fresh pages, and calloc would lose it.
 std::optional<LargeHeap::Choice> LargeHeap::choose_locked(std::size_t size, std::size_t alignment, Contents contents,
                                                           bool growing) const {
   const auto of = [&](bool (*suits)(const Block&), bool counts) -> std::optional<Choice> {
@@ -50,7 +52,7 @@ std::optional<LargeHeap::Choice> LargeHeap::choose_locked(std::size_t size, std:
 }
 
 bool LargeHeap::take_cached(std::size_t size, std::size_t alignment, const Request& request, Block& block) {
-  // Each turn but the last counts the pages of one more block.
+  // Each iteration except the last counts the pages of one more block.
   for (;;) {
     {
       const Guard guard(lock_);
@@ -68,7 +70,8 @@ bool LargeHeap::take_cached(std::size_t size, std::size_t alignment, const Reque
   }
 }
 
-// The block is in neither the table nor the ring meanwhile. False: it is back in the ring, and counted.
+// Counts the pages of a block, which is in neither the table nor the ring in the meantime. Returns false if the block
+// went back to the ring with its count.
 bool LargeHeap::hand_out_if_populated(Block& block, const Request& request) {
   block.resident = count_populated(block.address, block.size);
   if (block.resident == Block::kUnknown) block.resident = static_cast<std::uint32_t>(block.size / page_size());
@@ -87,7 +90,7 @@ bool LargeHeap::hand_out_if_populated(Block& block, const Request& request) {
   return handed_out;
 }
 
-// Whole: whatever was asked for, a later free caches all of it again.
+// Takes a whole block out of the ring. A later free caches the whole block again, even if the request was shorter.
 Block LargeHeap::take_out_locked(std::size_t position) {
   Block block = ring_.remove(position);
   statistics_.cached_bytes -= block.size;
@@ -104,7 +107,8 @@ void LargeHeap::hand_out_locked(const Block& block, const Request& request) {
   ++statistics_.hits;
 }
 
-// `usable`: false if it was altered, or the kernel refuses to move it.
+// Hands out a block if it is `usable`. A block is not usable if the program altered its mapping or the kernel refuses
+// to move it.
 void* LargeHeap::hand_out_or_give_up(Block& block, const Request& request, bool usable) {
   Evicted evicted;
   {
@@ -120,8 +124,8 @@ void* LargeHeap::hand_out_or_give_up(Block& block, const Request& request, bool 
   return usable ? as_pointer(block.address) : nullptr;
 }
 
-// A request for which no block in the cache is long enough: the pages of a shorter one save as many faults, and moving
-// them takes less than a tenth of that.
+// Serves a request for which no cached block is long enough, by moving the pages of the longest block. Moved pages save
+// a fault each, and moving takes less than a tenth of the time of the faults.
 void* LargeHeap::extend(std::size_t size, const Request& request) {
   Block block;
   {
@@ -136,9 +140,9 @@ void* LargeHeap::extend(std::size_t size, const Request& request) {
   return hand_out_or_give_up(block, request, moved);
 }
 
-// A request for which every populated block is too long: the smallest of these gives its first pages, and the rest
-// stays in the cache. Both lie in the one mapping that there was, so that each has its witness: that of the first is
-// made of pages of the rest.
+// Serves a request for which every populated block is too long. The smallest of these blocks gives its first pages, and
+// the rest stays in the cache. First part and rest remain parts of one mapping. Pages of the rest become the witness of
+// the first part.
 void* LargeHeap::cut(std::size_t size, const Request& request) {
   Block block;
   {
@@ -162,7 +166,7 @@ void* LargeHeap::cut(std::size_t size, const Request& request) {
   return hand_out_or_give_up(block, request, agrees);
 }
 
-// Makes a block `size` bytes long, and returns what lies behind it and its witness.
+// Shortens a block to `size` bytes. Returns the rest, which begins behind the new witness of the shortened block.
 Block LargeHeap::cut_off_locked(Block& block, std::size_t size) {
   Block rest = block;
   rest.address += mapped_size(size);

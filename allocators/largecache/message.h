@@ -1,4 +1,4 @@
-// Messages on standard error from inside an allocator: no stdio, because stdio allocates and locks.
+// Messages on standard error from inside an allocator. Avoids stdio, which allocates and locks.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_MESSAGE_H_
 
@@ -8,16 +8,16 @@
 
 namespace zerotax::largecache {
 
-/// One line of ASCII, built in place: at most 500 bytes, what does not fit is dropped.
+/// One line of ASCII, built in place, of at most 500 bytes. Further text is dropped.
 class Message {
  public:
   /// Starts the line with "largecache: ".
   Message();
-  /// Appends text; bytes that are not printable ASCII become '?'. nullptr appends nothing.
+  /// Appends text; bytes that are not printable ASCII become '?'. Appends nothing for nullptr.
   Message& add_text(const char* text);
   Message& add_number(std::uint64_t number);
   Message& add_pointer(const void* pointer);
-  /// Writes the line and a newline to descriptor 2. Errors are ignored; errno is preserved.
+  /// Writes the line and a newline to descriptor 2. Ignores errors and preserves errno.
   void print();
 
  private:

@@ -20,7 +20,7 @@ constexpr int kPrivateAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 
 #if !defined(__x86_64__)
 std::size_t page_size() {
-  // The kernel hands it to every program: it is known before any constructor ran, and no lock is taken for it.
+  // The kernel passes the page size to every program. The size is thus known before any constructor, and needs no lock.
   static std::atomic<std::size_t> known{0};
   std::size_t size = known.load(std::memory_order_relaxed);
   if (size == 0) known.store(size = getauxval(AT_PAGESZ), std::memory_order_relaxed);
@@ -35,10 +35,10 @@ std::optional<std::size_t> round_up_to_pages(std::size_t size) {
 }
 
 std::uintptr_t map_pages(std::size_t size, std::size_t alignment) {
-  // mmap aligns to a page; for more, map that much more and trim both ends.
+  // mmap aligns to a page. For a larger alignment, maps a longer range and trims both ends.
   const std::size_t page = page_size();
   const std::size_t slack = alignment > page ? alignment - page : 0;
-  // A sum that wraps would map too little, and unmap memory of somebody else.
+  // A sum that wraps would map too little, and later unmap someone else's memory.
   std::size_t length = 0;
   if (__builtin_add_overflow(size, slack, &length)) return 0;
   void* const start = mmap(nullptr, length, kReadWrite, kPrivateAnonymous, -1, 0);
@@ -47,7 +47,7 @@ std::uintptr_t map_pages(std::size_t size, std::size_t alignment) {
   const std::uintptr_t address = (address_of(start) + slack) & ~(alignment - 1);
   const std::size_t before = address - address_of(start);
   const std::size_t after = slack - before;
-  // If the kernel refuses, an unused piece stays mapped; it costs addresses, not memory.
+  // If the kernel refuses, an unused piece stays mapped. This piece costs addresses but no memory.
   if (before != 0) unmap_pages(address_of(start), before);
   if (after != 0) unmap_pages(address + size, after);
   return address;
@@ -56,15 +56,14 @@ std::uintptr_t map_pages(std::size_t size, std::size_t alignment) {
 bool unmap_pages(std::uintptr_t address, std::size_t size) { return munmap(as_pointer(address), size) == 0; }
 
 bool map_pages_at(std::uintptr_t address, std::size_t size) {
-  // MAP_FIXED_NOREPLACE rather than mremap without MREMAP_MAYMOVE: it is what libmalloc does (a
-  // vm_allocate at a fixed address, which fails when anything is mapped there), and it does not ask
-  // that the old block be one single mapping, which mprotect or madvise by the program may have
-  // split (mremap(2): EFAULT).
+  // libmalloc also maps at a fixed address (vm_allocate), which fails if anything is mapped there. mremap without
+  // MREMAP_MAYMOVE would require the old block to be a single mapping (mremap(2): EFAULT). The program may have split
+  // the block by mprotect or madvise.
   void* const wanted = as_pointer(address);
   void* const got = mmap(wanted, size, kReadWrite, kPrivateAnonymous | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return false;
   if (got == wanted) return true;
-  // Before Linux 4.17 the flag is unknown and the address is a mere hint (mmap(2)).
+  // Before Linux 4.17 the flag is unknown and the address is only a hint (mmap(2)).
   unmap_pages(address_of(got), size);
   return false;
 }
@@ -90,7 +89,7 @@ bool page_is_mapped(std::uintptr_t address) {
 }
 
 void populate_pages(std::uintptr_t address, std::size_t size) {
-  constexpr int kPopulateWrite = 23;  // of Linux 5.14; the C library's headers may be older
+  constexpr int kPopulateWrite = 23;  // available from Linux 5.14 on; the C library's headers may be older
   const int saved_errno = errno;
   madvise(as_pointer(address), size, kPopulateWrite);
   errno = saved_errno;
@@ -107,10 +106,11 @@ std::uint64_t minor_faults() {
 std::size_t witness_size() { return 2 * page_size(); }
 
 bool witness_agrees(std::uintptr_t address, std::size_t size) {
-  // The question includes one of the two witness pages, so that the other shows that the mapping continues.
+  // The range includes one of the two witness pages; the other page shows that the mapping continues.
   const int saved_errno = errno;
   const void* const longer = mremap(as_pointer(address), size + page_size(), size + 2 * page_size(), 0);
-  // EAGAIN: more than may be locked. Success: the mapping did end there, so it is not the one that we made.
+  // EAGAIN: the process may not lock more memory. If mremap succeeds, the mapping ended at the end of the range, so it
+  // is not one of ours.
   const bool agrees = longer == MAP_FAILED && (errno == ENOMEM || errno == EAGAIN);
   errno = saved_errno;
   return agrees;
@@ -118,10 +118,10 @@ bool witness_agrees(std::uintptr_t address, std::size_t size) {
 
 namespace {
 
-// What advice a mapping has that nobody gave any cannot be asked for again. Without advice, huge pages come either to
-// all mappings or to none: that decides which of the two comes close.
+// Returns the advice on huge pages that comes closest to no advice, because madvise cannot remove advice. Without
+// advice, either all mappings or none get huge pages.
 int advice_like_none() {
-  static std::atomic<int> known{0};  // no advice is 0 that this could be
+  static std::atomic<int> known{0};  // 0 if not yet known; neither advice is 0
   int advice = known.load(std::memory_order_relaxed);
   if (advice != 0) return advice;
   advice = MADV_NOHUGEPAGE;
@@ -156,12 +156,13 @@ bool lengthen_mapping(std::uintptr_t address, std::size_t old_size, std::size_t 
 std::uintptr_t move_pages(std::uintptr_t address, std::size_t old_size, std::size_t size, std::size_t alignment) {
   const int saved_errno = errno;
   const std::uintptr_t target = map_pages(size + witness_size(), alignment);
-  // Without room for both at once the kernel finds a place, at whatever multiple of a page.
+  // If there is no room for both mappings at once, the kernel chooses an address that is aligned only to pages.
   const int flags = target != 0 ? MREMAP_MAYMOVE | MREMAP_FIXED : MREMAP_MAYMOVE;
   void* const moved =
       mremap(as_pointer(address), old_size + witness_size(), size + witness_size(), flags, as_pointer(target));
   errno = saved_errno;
-  // If it fails, the target may be unmapped already and belong to another thread: it is left alone. It takes addresses.
+  // After a failure, the target may already be unmapped and belong to another thread. The target is left alone, which
+  // costs only addresses.
   return moved == MAP_FAILED ? 0 : address_of(moved);
 }
 

@@ -22,7 +22,7 @@ void child() { process_heap.child_after_fork(); }
 constinit LargeHeap process_heap{&settings_from_environment, &start_decay_thread};
 
 const Policy& process_policy() {
-  static_cast<void>(process_heap.is_large(1));  // which reads the settings
+  static_cast<void>(process_heap.is_large(1));  // reads the settings
   return process_heap.policy();
 }
 
@@ -36,7 +36,8 @@ const char* version() {
 }
 
 void install_fork_handlers() {
-  // May allocate; hence it is not called from inside an allocation, whose caller may be pthread_atfork itself.
+  // Must not be called from inside an allocation, because this function may allocate, and the caller may be
+  // pthread_atfork itself.
   if (pthread_atfork(&prepare, &parent, &child) != 0) {
     Message().add_text("no memory for fork handlers: a child of a threaded process may hang").print();
   }

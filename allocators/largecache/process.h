@@ -1,4 +1,4 @@
-// The process's one heap: what the interposed malloc family uses.
+// The process's heap, which the interposed malloc family uses.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_PROCESS_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_PROCESS_H_
 
@@ -6,20 +6,19 @@
 
 namespace zerotax::largecache {
 
-/// The heap, configured from the environment when it is first needed. Usable before any constructor has run.
-///
-/// A variable rather than a function's static, because every small malloc and free asks it for the threshold. Hidden
-/// visibility lets the library reach it without a detour through the GOT.
+/// The heap, which takes its settings from the environment on first use. Usable before any constructor has run. The
+/// heap is a global variable, because every small malloc and free reads its threshold, and a function's static variable
+/// would be slower. With hidden visibility, the library accesses the variable without the GOT.
 [[gnu::visibility("hidden")]] extern constinit LargeHeap process_heap;
 
-/// The heap's policy, read from the environment if it has not been yet.
+/// Returns the heap's policy, after reading it from the environment if necessary.
 const Policy& process_policy();
 
-/// "0.1.0 (adaptive)": our version, and the name of the policy. Static storage.
+/// Returns the version of largecache and the name of the policy, such as "0.1.0 (adaptive)". Static storage.
 const char* version();
 
-/// Makes fork() safe while other threads allocate. Call once; says so on standard error when it
-/// cannot.
+/// Makes fork() safe while other threads allocate. Must be called once. Prints a message on standard error if fork
+/// handlers cannot be installed.
 void install_fork_handlers();
 
 }  // namespace zerotax::largecache

@@ -1,4 +1,5 @@
-// realloc of a large block in place. The policy decides which blocks stay, which are cut off, and where the rest goes.
+// realloc of a large block, in place or by moving pages. The policy decides which blocks stay, which blocks are cut
+// off, and what happens to the end that is cut off.
 #include <mutex>
 #include <optional>
 
@@ -16,7 +17,7 @@ bool LargeHeap::resize_in_place(void* pointer, std::size_t old_size, std::size_t
   if (lock_.is_interrupted()) return size <= old_size;
   const FreesPutOff put_off(*this);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  // A block may be as short as a small one, if its alignment made it large.
+  // A block that is large only because of its alignment may be as short as a small one.
   if (!is_large(size) || !is_large(old_size)) {
     const bool stays = size <= old_size && policy().stays(settings_, old_size, size);
     if (stays) ask(address, size);
@@ -31,15 +32,15 @@ bool LargeHeap::resize_in_place(void* pointer, std::size_t old_size, std::size_t
         policy().foresees_growth ? grow(address, old_size, *rounded) : lengthen(address, old_size, *rounded);
     if (!longer) return false;
   } else if (*rounded < old_size && size < asked && policy().trims(old_size, *rounded)) {
-    // What is longer than it has ever asked for was mapped, or chosen, for its growth.
+    // A block longer than its largest request so far has room for growth, so it is not shortened.
     shorten(address, old_size, *rounded);
   }
   ask(address, size);
   return true;
 }
 
-// Is there a populated block in the cache whose pages save more faults than it takes to copy what there is? A fault
-// takes as long as copying some four pages: 0.5 us and 0.12 us on the machines of docs/largecache.md.
+// Whether the cache has a populated block whose pages save more time in faults than copying the old content takes. A
+// fault takes as long as copying about four pages: 0.5 us and 0.12 us on the machines of docs/largecache.md.
 bool LargeHeap::is_worth_copying(std::size_t asked, std::size_t size) {
   constexpr std::size_t kCopiesPerFault = 4;
   const Guard guard(lock_);
@@ -49,7 +50,7 @@ bool LargeHeap::is_worth_copying(std::size_t asked, std::size_t size) {
   return populated > asked && (populated - asked) * kCopiesPerFault > asked;
 }
 
-// What is mapped for a block that grows to `size` bytes.
+// Returns the bytes to map for a block that grows to `size` bytes.
 std::size_t LargeHeap::with_room(std::size_t size) const {
   constexpr std::size_t kMostRoom = std::size_t{64} << 20;
   const std::size_t room = size / 2 < kMostRoom ? size / 2 : kMostRoom;
@@ -57,8 +58,8 @@ std::size_t LargeHeap::with_room(std::size_t size) const {
   return __builtin_add_overflow(size, room, &all) ? size : round_up(all).value_or(size);
 }
 
-// Moves the pages of a block that neither table nor ring names to a mapping of at least `size` bytes, with room if it
-// is `growing`. False if the kernel refuses; the block is as it was then.
+// Moves the pages of a block to a mapping of at least `size` bytes, with room for growth if `growing`. The block must
+// be in neither the table nor the ring. If the kernel refuses, leaves the block unchanged and returns false.
 bool LargeHeap::move_longer(Block& block, std::size_t size, bool growing) const {
   for (const std::size_t longer : {growing ? with_room(size) : size, size}) {
     const std::uintptr_t moved = move_pages(block.address, block.size, longer, alignment_of(longer, 1));
@@ -68,13 +69,13 @@ bool LargeHeap::move_longer(Block& block, std::size_t size, bool growing) const 
       if (block.history != nullptr) *block.history = {};
       return true;
     }
-    if (longer == size) break;  // there was no room to do without
+    if (longer == size) break;  // without room for growth, both sizes are the same
   }
   return false;
 }
 
-// The table names neither address while the pages move, so a child that is forked then can free neither: it has a
-// useless mapping at worst.
+// The table contains neither address while the pages move. A child that is forked meanwhile can thus free neither, and
+// at worst has a useless mapping.
 void* LargeHeap::move_grown(void* pointer, std::size_t old_size, std::size_t size) {
   if (lock_.is_interrupted()) return nullptr;
   const FreesPutOff put_off(*this);
@@ -82,7 +83,7 @@ void* LargeHeap::move_grown(void* pointer, std::size_t old_size, std::size_t siz
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (!policy().foresees_growth || !rounded || *rounded <= old_size || !is_large(old_size)) return nullptr;
   if (is_worth_copying(asked_size(pointer), *rounded)) return nullptr;
-  // Two mappings, as the program's advice about huge pages makes of one, do not move as one.
+  // The program's advice about huge pages may have split the mapping, and mremap moves only one mapping at a time.
   if (!agrees_with_witness(address, old_size)) return nullptr;
   Block block;
   {
@@ -94,25 +95,26 @@ void* LargeHeap::move_grown(void* pointer, std::size_t old_size, std::size_t siz
   if (moved) block.asked = size;
   {
     const Guard guard(lock_);
-    // Another block may have taken its place in the table meanwhile. There is room without it, too: a table is never
-    // more than a quarter full.
+    // Another block may have taken the slot in the table meanwhile. Even if reserve() fails there is a free slot,
+    // because a table is at most a quarter full.
     static_cast<void>(in_use_.reserve());
     count_in_use_locked(block, block.asked);
   }
   return moved ? as_pointer(block.address) : nullptr;
 }
 
-// At every moment the table names only pages of ours, so that a child forked now cannot free somebody else's: a longer
-// block is mapped first and recorded afterwards, a shorter one is recorded first. The witness moves with the block's
-// end: pages of the witness become pages of a longer block, and pages of a shorter block become its witness.
+// Lengthens a block in place. At every moment the table contains only our own pages, so that a child forked meanwhile
+// frees no other pages. A longer block is therefore mapped before it is recorded, and a shorter block is recorded
+// before it is unmapped. The witness moves with the block's end: its pages become part of a longer block, and pages of
+// a shorter block become its witness.
 bool LargeHeap::lengthen(std::uintptr_t address, std::size_t old_size, std::size_t size) {
   if (!map_pages_at(address + mapped_size(old_size), size - old_size)) return false;
   record(address, size);
   return true;
 }
 
-// By making the mapping itself longer: one beside it would not become part of one that was moved, for the kernel keeps
-// in mind where its pages were first.
+// Lengthens the mapping itself. If the first mapping was moved, a second mapping after it could not merge with it,
+// because the kernel remembers the original position of moved pages.
 bool LargeHeap::grow(std::uintptr_t address, std::size_t old_size, std::size_t size) {
   for (const std::size_t longer : {with_room(size), size}) {
     if (!lengthen_mapping(address, mapped_size(old_size), mapped_size(longer))) continue;
@@ -131,8 +133,8 @@ void LargeHeap::shorten(std::uintptr_t address, std::size_t old_size, std::size_
     record_locked(address, size);
     if (policy().keeps_tails) tail = tail_locked(from, end);
   }
-  // If the kernel refuses (pages.h), the block stays as long as it was. The pages that become the witness are mapped
-  // again: otherwise, they would have got whatever the program did to all of the block.
+  // If the kernel refuses (pages.h), the block keeps its length. The pages of the new witness are mapped again: they
+  // have all properties that the program gave the block, so they would not reveal a change.
   if ((policy().has_witness && !map_pages_over(address + size, witness_size())) ||
       (tail > from && !unmap_pages(from, tail - from))) {
     record(address, old_size);
@@ -141,7 +143,7 @@ void LargeHeap::shorten(std::uintptr_t address, std::size_t old_size, std::size_
   }
 }
 
-// Where the part of [from, end) begins that goes to the cache; `end` if none does.
+// Returns the start of the part of [from, end) that goes to the cache, or `end` if no part does.
 std::uintptr_t LargeHeap::tail_locked(std::uintptr_t from, std::uintptr_t end) const {
   const std::uintptr_t mask = policy().block_alignment - 1;
   const std::uintptr_t tail = (from + mask) & ~mask;
@@ -149,13 +151,13 @@ std::uintptr_t LargeHeap::tail_locked(std::uintptr_t from, std::uintptr_t end) c
   return is_kept ? tail : end;
 }
 
-// Without eviction: a tail displaces no other block.
+// Whether a tail of `size` bytes fits into the cache without eviction. A tail must not displace another block.
 bool LargeHeap::has_room_locked(std::size_t size) const {
   return ring_.size() < settings_.entries && statistics_.cached_bytes + size <= memory_limit_locked();
 }
 
-// The tail belongs to nobody until it is in the ring: neither table nor ring names it while what lies before it is
-// unmapped, so the worst for a child forked then is a useless mapping. The last entry may have been taken since.
+// Caches a tail. Before, the tail is in neither table nor ring, so a child that is forked meanwhile at worst has a
+// useless mapping. Meanwhile another block may have taken the ring's last free entry.
 void LargeHeap::cache_tail(std::uintptr_t address, std::size_t size) {
   Block tail;
   tail.address = address;

@@ -13,11 +13,11 @@ std::optional<Block> Ring::push(const Block& block, std::size_t capacity) {
 std::optional<std::size_t> Ring::best_fit(std::size_t size, std::size_t alignment,
                                           bool (*suits)(const Block& block)) const {
   std::optional<std::size_t> best;
-  for (std::size_t position = size_; position-- > 0;) {  // newest to oldest
+  for (std::size_t position = size_; position-- > 0;) {  // from the newest to the oldest entry
     const Block& block = at(position);
     if (block.size < size || (block.address & (alignment - 1)) != 0 || !suits(block)) continue;
     if (block.size == size) return position;
-    // Strictly smaller: of equals, the newest stays.
+    // The comparison is strict, so that the newest of equal blocks stays.
     if (!best || block.size < at(*best).size) best = position;
   }
   return best;

@@ -1,6 +1,5 @@
-// glibc's allocator by its second names, which are not affected by interposing malloc (glibc,
-// malloc/malloc.c: strong_alias (__libc_malloc, malloc) and so on; all five are exported under
-// GLIBC_2.2.5).
+// Calls glibc's allocator by its second names, which an interposed malloc does not replace (glibc, malloc/malloc.c:
+// strong_alias (__libc_malloc, malloc) and so on; all five are exported under GLIBC_2.2.5).
 #include <malloc.h>
 #include <unistd.h>
 
@@ -30,13 +29,13 @@ void* reallocate(void* pointer, std::size_t size) { return __libc_realloc(pointe
 void* allocate_aligned(std::size_t alignment, std::size_t size) { return __libc_memalign(alignment, size); }
 void deallocate(void* pointer) { __libc_free(pointer); }
 
-// There is no __libc_malloc_usable_size. dlsym(RTLD_NEXT) finds another allocator's function when
-// one is loaded between us and libc, and may not be called before the dynamic linker is done; so
-// this reads the chunk header, as glibc 2.36 does (malloc/malloc.c: musable, memsize, struct
-// malloc_chunk): the word before the block is the chunk's size with flags in its low three bits; a
-// mapped chunk (IS_MMAPPED, 2) loses two words to its header, any other one, because it also owns
-// the next chunk's first word. The layout is 30 years old; the unit test
-// "Small.AgreesWithTheCLibraryOnUsableSizes" watches it.
+// Returns a block's usable size by its chunk header, because there is no __libc_malloc_usable_size. dlsym(RTLD_NEXT)
+// might find another allocator's function, and may not be called before the dynamic linker has finished.
+//
+// The header is read as in glibc 2.36 (malloc/malloc.c: musable, memsize, struct malloc_chunk). The word before the
+// block is the chunk's size, with flags in its low three bits. A mapped chunk (IS_MMAPPED, 2) loses two words to its
+// header. Any other chunk loses one word, because it also owns the next chunk's first word. The layout is 30 years old;
+// the unit test "Small.AgreesWithTheCLibraryOnUsableSizes" checks it.
 std::size_t usable_size(void* pointer) {
   constexpr std::size_t kFlags = 7;
   constexpr std::size_t kIsMmapped = 2;
@@ -55,12 +54,12 @@ bool is_set(const char* variable, const char* tunable) {
 
 }  // namespace
 
-// By default glibc gives the end of its heap back as soon as 128 KiB of it are free, and learns from large blocks alone
-// that this is too little: those are ours, so it would never learn.
+// Stops glibc from trimming its heap. By default, glibc returns the end of its heap as soon as 128 KiB at the end are
+// free. glibc raises this limit only when it frees a large block, but all large blocks are ours.
 void keep_heap() {
   constexpr int kNever = -1;
-  constexpr int kTopPad = 1 << 20;              // fewer calls of brk(2); memory only where it is touched
-  constexpr int kMostMmapThreshold = 32 << 20;  // for a larger threshold of ours
+  constexpr int kTopPad = 1 << 20;              // saves calls to brk(2); memory is populated only when it is touched
+  constexpr int kMostMmapThreshold = 32 << 20;  // maximum of glibc's mmap threshold, in case ours is larger
   if (is_set("MALLOC_TRIM_THRESHOLD_", "trim_threshold")) return;
   mallopt(M_TRIM_THRESHOLD, kNever);
   if (!is_set("MALLOC_TOP_PAD_", "top_pad")) mallopt(M_TOP_PAD, kTopPad);
@@ -73,8 +72,9 @@ namespace {
 
 std::atomic<std::uintptr_t> heap_begin{UINTPTR_MAX};
 
-// What brk(2) has added has no holes. glibc answers sbrk(0) without a system call, so that a program with many small
-// blocks does not pay for one at each that starts a page: 17,000 in benchmark-programs' `redis`.
+// Whether an address is in the part of the heap that brk(2) added. This part has no holes, and glibc answers sbrk(0)
+// without a system call. The check saves programs one system call per small block at the start of a page: 17,000 in
+// `redis` of benchmark-programs.
 bool is_in_heap(std::uintptr_t address) {
   return address >= heap_begin.load(std::memory_order_relaxed) && address < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
@@ -83,8 +83,8 @@ bool is_in_heap(std::uintptr_t address) {
 
 void note_heap() { heap_begin.store(reinterpret_cast<std::uintptr_t>(sbrk(0)), std::memory_order_relaxed); }
 
-// glibc itself reads the header of whatever it is given, and follows it: a program that frees something that is not a
-// block would die of SIGSEGV, without a message. The header lies at the end of the previous page.
+// Checks the header, because glibc reads and follows the header of any pointer. Freeing a pointer that is not a block
+// would otherwise end in SIGSEGV without a message. The header is at the end of the previous page.
 std::size_t claimed(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uintptr_t page = address - page_size();
@@ -95,7 +95,8 @@ std::size_t claimed(void* pointer) {
   std::size_t header[2];
   std::memcpy(header, static_cast<const char*>(pointer) - sizeof header, sizeof header);
   const std::size_t size = header[1] & ~kFlags;
-  // The alignment decides how long a mapped block of glibc is; glibc checks, as here, that it ends at a page's end.
+  // Checks like glibc that a mapped block ends at the end of a page. The length depends on the alignment, so it is not
+  // compared.
   if ((header[1] & kIsMmapped) != 0) return (header[0] + size) % page_size() == 0 ? kAlignment : 0;
   return size % kAlignment == 0 ? size : 0;
 }

@@ -1,5 +1,5 @@
-// The process's own malloc family: for builds under a sanitizer, whose allocator must see every
-// block and where nothing is interposed, so that these names are not ours.
+// The process's own malloc family, for sanitizer builds. The sanitizer's allocator must see every block. Nothing is
+// interposed in these builds, so the names do not refer to our functions.
 #include <malloc.h>
 
 #include <cstdint>

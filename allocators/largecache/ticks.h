@@ -1,4 +1,4 @@
-// The clock by which the ways of zeroing are compared.
+// The clock with which the strategies of zeroing are compared.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_TICKS_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_TICKS_H_
 
@@ -7,7 +7,7 @@
 
 namespace zerotax::largecache {
 
-/// Cheap to read: the processor's counter where there is one, nanoseconds elsewhere.
+/// Returns the processor's counter if there is one, otherwise nanoseconds. Reading either clock is cheap.
 inline std::uint64_t ticks_now() {
 #ifdef __x86_64__
   return __builtin_ia32_rdtsc();

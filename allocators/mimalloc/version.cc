@@ -5,7 +5,8 @@
 namespace zerotax {
 namespace {
 
-/// mi_version() is 209 for 2.0.9, and from 2.2.5 on 20205 for 2.2.5 (MI_MALLOC_VERSION in mimalloc.h).
+/// Reads mi_version() (MI_MALLOC_VERSION in mimalloc.h). mi_version() is 209 for 2.0.9; from 2.2.5 on, each part has
+/// two digits: 20205 for 2.2.5.
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   void* symbol = find_in_running(running, "mi_version");
   if (symbol == nullptr) return false;

@@ -6,8 +6,8 @@
 namespace zerotax {
 namespace {
 
-/// scudo carries no version; clang's folder, in the path of the running library, has it:
-/// …/lib/clang/14.0.6/lib/linux/…. A library elsewhere has none.
+/// Reads the version from the path of the running library, which contains clang's folder
+/// (…/lib/clang/14.0.6/lib/linux/…): scudo itself has no version. A library elsewhere has no version.
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   if (find_in_running(running, "__scudo_print_stats") == nullptr) return false;
   const char* folder = std::strstr(running.path, "/lib/clang/");

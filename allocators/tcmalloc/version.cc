@@ -5,7 +5,8 @@
 namespace zerotax {
 namespace {
 
-/// gperftools/tcmalloc.h: const char* tc_version(int* major, int* minor, const char** patch).
+/// Calls tc_version, declared in gperftools/tcmalloc.h: const char* tc_version(int* major, int* minor, const char**
+/// patch).
 bool read(const RunningMalloc& running, char* version, std::size_t bytes) {
   void* symbol = find_in_running(running, "tc_version");
   if (symbol == nullptr) return false;

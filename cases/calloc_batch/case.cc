@@ -19,7 +19,7 @@ bool operation(Meter& meter, const Request& request) {
   return count == kBlocks;
 }
 
-constexpr Case kCase{"calloc_batch", "calloc 24 blocks of a 24th of the size, write to them, free them all; again",
+constexpr Case kCase{"calloc_batch", "calloc 24 blocks of a 24th of the size, write to them, free them all, and repeat",
                      operation};
 const CaseRegistration registration(kCase);
 

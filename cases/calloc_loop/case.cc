@@ -11,7 +11,7 @@ bool operation(Meter& meter, const Request& request) {
   return true;
 }
 
-constexpr Case kCase{"calloc_loop", "calloc a block, write to a fraction of its pages, free it; again", operation};
+constexpr Case kCase{"calloc_loop", "calloc a block, write to a fraction of its pages, free it, and repeat", operation};
 const CaseRegistration registration(kCase);
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace zerotax {
 namespace {
 
 bool operation(Meter& meter, const Request& request) {
-  // The whole size; just over half of it; exactly half of it.
+  // Successive requests: the whole size, just over half of it, and exactly half of it.
   const std::size_t sizes[] = {request.size_bytes, request.size_bytes / 16 * 9, request.size_bytes / 2};
   for (const std::size_t bytes : sizes) {
     void* block = meter.allocate(bytes);
@@ -17,7 +17,8 @@ bool operation(Meter& meter, const Request& request) {
   return true;
 }
 
-constexpr Case kCase{"calloc_mixed", "calloc and free the size, then 9/16 of it, then half of it; again", operation};
+constexpr Case kCase{"calloc_mixed", "calloc and free the size, then 9/16 of it, then half of it, and repeat",
+                     operation};
 const CaseRegistration registration(kCase);
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace zerotax {
 namespace {
 
-/// Asks for huge pages where a whole one fits into the block, as a program does that knows its blocks are large.
+/// Advises huge pages for those parts of the block that can hold them, like a program that knows that its blocks are
+/// large.
 void advise_huge(void* block, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   const std::uintptr_t whole = ~(huge_page_bytes() - 1);
@@ -29,7 +30,7 @@ bool run(Meter& meter, const Request& request, bool huge) {
 bool small_pages(Meter& meter, const Request& request) { return run(meter, request, false); }
 bool huge_pages(Meter& meter, const Request& request) { return run(meter, request, true); }
 
-/// Whatever the system's choice is.
+/// Switches off huge pages, whatever the system's setting.
 const char* switch_off_huge_pages(const Request& /*request*/) {
   return ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0 ? nullptr : "huge pages cannot be switched off";
 }
@@ -39,14 +40,15 @@ constexpr Case small_case() {
             small_pages};
   made.begin = switch_off_huge_pages;
   made.forks = true;
-  made.memory = 1.5;  // the block, the quarter that the child copies, and the quarter that the parent does
+  made.memory = 1.5;  // memory for the block, for the quarter that the child copies, and for the quarter that the
+                      // parent copies
   return made;
 }
 
 constexpr Case huge_case() {
   Case made = small_case();
   made.name = "fork_after_calloc_huge";
-  made.summary = "the same with huge pages: the program advises them after calloc (MADV_HUGEPAGE)";
+  made.summary = "fork_after_calloc with huge pages: the program advises huge pages after calloc (MADV_HUGEPAGE)";
   made.operation = huge_pages;
   made.begin = nullptr;
   return made;

@@ -12,7 +12,7 @@ bool operation(Meter& meter, const Request& request) {
 }
 
 constexpr Case malloc_case() {
-  Case made{"malloc_loop", "malloc a block, write to a fraction of its pages, free it; again", operation};
+  Case made{"malloc_loop", "malloc a block, write to a fraction of its pages, free it, and repeat", operation};
   made.mallocs = true;
   return made;
 }

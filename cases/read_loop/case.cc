@@ -11,7 +11,7 @@ bool operation(Meter& meter, const Request& request) {
   return true;
 }
 
-constexpr Case kCase{"read_loop", "calloc a block, read a fraction of its pages and write none, free it; again",
+constexpr Case kCase{"read_loop", "calloc a block, read a fraction of its pages and write none, free it, and repeat",
                      operation};
 const CaseRegistration registration(kCase);
 

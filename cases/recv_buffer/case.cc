@@ -7,13 +7,13 @@
 namespace zerotax {
 namespace {
 
-/// Where a client's program would have what it received: a Python bytes object, say.
+/// The destination of received data in a client's program, such as a Python bytes object.
 unsigned char received_copy[kRecordBytes];
 
 Connection connection;
 
-/// One recv as PyOpenSSL did it until 2016: a zeroed buffer as large as what was asked for, of which one record is
-/// used.
+/// One recv as PyOpenSSL did it until 2016: the buffer has the requested size and is zeroed, but one record is received
+/// into it.
 bool operation(Meter& meter, const Request& request) {
   void* buffer = meter.allocate(request.size_bytes);
   if (buffer == nullptr) return false;
@@ -26,7 +26,7 @@ bool operation(Meter& meter, const Request& request) {
   meter.end_receive(static_cast<std::size_t>(std::max(got, 0L)));
   if (request.touch > 0) meter.touch(buffer, request.size_bytes, request.touch);
   meter.release(buffer);
-  if (got <= 0) meter.fail("the server sent no more");
+  if (got <= 0) meter.fail("the server sent no more data");
   return got > 0;
 }
 
@@ -35,11 +35,11 @@ const char* begin_tcp(const Request& /*request*/) { return connection.open(Conne
 void end() { connection.close(); }
 
 constexpr Case kTls{
-    "recv_buffer", "calloc a buffer, receive a TLS record of 16 KiB into it, copy it out, free it; again",
+    "recv_buffer", "calloc a buffer, receive a TLS record of 16 KiB into it, copy it out, free it, and repeat",
     operation,     begin_tls,
     end,           true};
 constexpr Case kTcp{
-    "recv_buffer_tcp", "the same over plain TCP: 16 KiB without the cipher", operation, begin_tcp, end, true};
+    "recv_buffer_tcp", "recv_buffer over plain TCP: 16 KiB without the cipher", operation, begin_tcp, end, true};
 const CaseRegistration tls_registration(kTls);
 const CaseRegistration tcp_registration(kTcp);
 

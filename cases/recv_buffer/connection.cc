@@ -17,7 +17,7 @@
 namespace zerotax {
 namespace {
 
-/// The functions of the module, found when it is loaded.
+/// The functions of the module, which loading the module sets.
 struct TlsModule {
   decltype(&recv_tls_connect) connect = nullptr;
   decltype(&recv_tls_receive) receive = nullptr;
@@ -30,7 +30,7 @@ bool find(void* module, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// Loaded now, not linked, so that no other case has libssl in its process.
+/// Loads the module at run time, so that no other case has libssl in its process.
 const char* load_tls() {
   char path[PATH_MAX];
   if (!path_beside_this_program("../libexec/recv-tls.so", &path[0], sizeof path))
@@ -39,7 +39,7 @@ const char* load_tls() {
   if (module == nullptr) return "no TLS module in this build: install libssl-dev, then build again";
   const bool found = find(module, "recv_tls_connect", tls.connect) && find(module, "recv_tls_receive", tls.receive) &&
                      find(module, "recv_tls_close", tls.close);
-  return found ? nullptr : "the TLS module is of another build: build it with ./run build";
+  return found ? nullptr : "the TLS module belongs to another build: build it with ./run build";
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ const char* Connection::open(Transport transport) {
 
 const char* Connection::connect_tcp() {
   unsigned port = 0;
-  if (std::sscanf(server_.greeting(), "port=%u", &port) != 1) return "the server named no port";
+  if (std::sscanf(server_.greeting(), "port=%u", &port) != 1) return "the server reported no port";
   socket_ = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{10, 0};
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -80,7 +80,8 @@ const char* Connection::start_tls(const char* certificate) {
 
 long Connection::receive(void* buffer, std::size_t bytes) {
   if (transport_ == Transport::kTls) return tls.receive(buffer, bytes);
-  // As much as a record has: what differs from TLS is the cipher alone.
+  // Receives at most as many bytes as a TLS record holds, so that plain TCP differs from TLS only in the missing
+  // cipher.
   return ::recv(socket_.get(), buffer, std::min(bytes, kRecordBytes), MSG_WAITALL);
 }
 

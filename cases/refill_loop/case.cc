@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t kBuffers = 8;
 
-/// One round of a service that answers a request: its buffers all at once, and none between two rounds.
+/// One round of a service that answers a request. All buffers of a round are live at once, and no buffer is live
+/// between two rounds.
 bool operation(Meter& meter, const Request& request) {
   void* buffers[kBuffers] = {};
   std::size_t count = 0;
@@ -20,7 +21,7 @@ bool operation(Meter& meter, const Request& request) {
 }
 
 constexpr Case refill_case() {
-  Case made{"refill_loop", "malloc 8 buffers of the size, fill them, free them all; again", operation};
+  Case made{"refill_loop", "malloc 8 buffers of the size, fill them, free them all, and repeat", operation};
   made.mallocs = true;
   made.memory = kBuffers;
   return made;

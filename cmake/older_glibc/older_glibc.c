@@ -1,10 +1,10 @@
-/* What programs and libraries that were built with glibc 2.36 ask of it, for systems with glibc 2.31 to 2.35.
+/* The functions of glibc 2.36 that zerotax's programs and libraries need, for systems with glibc 2.31 to 2.35.
  *
- * Each function here has the name and the version that glibc gave it. The loader looks into glibc first
- * (cmake/package.py names this library after it): where glibc has that version, nothing here is called. Where it has
- * not, what only moved between glibc's libraries is passed on to the version that each glibc has, and what is new is
- * done here, as far as we need it. cmake/package.py makes no archive of programs that ask for more. Sources: the
- * version scripts and the news of glibc. */
+ * Each function has the name and the version that glibc gave it. The loader searches glibc first, because
+ * cmake/package.py lists this library after glibc. If glibc has the version, the function in this file is not called.
+ * Otherwise, a function that only moved between glibc's libraries is passed on to a version that every supported glibc
+ * has. A function that is new in glibc is implemented only as far as zerotax needs it. cmake/package.py fails if a
+ * program needs a function that this file lacks. Sources: the version scripts and the news of glibc. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The first version of glibc for a processor is the version of all that it had then. */
+/* The version of the first glibc for a processor is the version of all functions that existed at that time. */
 #if defined(__x86_64__)
 #define OLD(version) version
 #define JUMP_TO(name) "endbr64\n jmp *" name "@GOTPCREL(%rip)\n"
@@ -35,8 +35,8 @@
 #define OURS(name, version) __asm__(".symver our_" #name ", " #name "@@GLIBC_" version)
 #define GLIBCS(name, version) __asm__(".symver old_" #name ", " #name "@GLIBC_" version)
 
-/* A function that glibc had in another library, as OLD_VERSION. A jump: the function sees who calls it, as dlsym must.
- */
+/* Defines a function that an older glibc has in another library, with the version OLD_VERSION. The code jumps to the
+   older function, so that functions such as dlsym see the original caller. */
 #define PASS_ON(name, version, old_version)                                         \
   __asm__(".text\n.globl our_" #name "\n.type our_" #name ", %function\nour_" #name \
           ":\n" JUMP_TO("old_" #name) ".size our_" #name ", . - our_" #name "\n");  \
@@ -75,11 +75,11 @@ PASS_ON(pthread_setname_np, "2.34", OLD("2.12"));
 PASS_ON(pthread_setspecific, "2.34", OLD("2.2.5"));
 PASS_ON(pthread_sigmask, "2.32", OLD("2.2.5"));
 
-/* "Not known to have one thread": who asks then takes its locks. */
+/* 0 means that there may be several threads, so that callers take their locks. */
 char our___libc_single_threaded = 0;
 OURS(__libc_single_threaded, "2.32");
 
-/* glibc's struct stat is the kernel's on these processors. */
+/* On these processors, glibc's struct stat equals the kernel's. */
 int our_fstat(int file, struct stat* status) { return (int)syscall(SYS_fstat, file, status); }
 OURS(fstat, "2.33");
 
@@ -108,8 +108,8 @@ const char* our_sigabbrev_np(int number) {
 }
 OURS(sigabbrev_np, "2.32");
 
-/* posix_spawn(3) here knows no such action: each file that is open now gets one of its own, which does no harm to one
- * that is closed until then. */
+/* posix_spawn(3) of an older glibc cannot close all files from a number on, so this function adds an action for each
+ * open file. An action for a file that is closed before the spawn does no harm. */
 int our_posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions, int from) {
   DIR* files = opendir("/proc/self/fd");
   if (files == NULL) return errno;
@@ -127,7 +127,7 @@ OURS(posix_spawn_file_actions_addclosefrom_np, "2.34");
 double our_hypot(double x, double y) { return __builtin_sqrt(x * x + y * y); }
 OURS(hypot, "2.35");
 
-/* System calls that glibc had no functions for. */
+/* System calls for which an older glibc has no functions. */
 int our_fsopen(const char* type, unsigned flags) { return (int)syscall(SYS_fsopen, type, flags); }
 OURS(fsopen, "2.36");
 
@@ -148,13 +148,14 @@ uint32_t our_arc4random(void) {
 }
 OURS(arc4random, "2.36");
 
-/* libgcc and libzerotax-record ask where an address is. */
+/* libgcc and libzerotax-record search for the object at an address. */
 struct Sought {
   uintptr_t address;
   struct dl_find_object* found;
 };
 
-/* Whether it is this object, and all of it if so. The loader keeps its list as it is meanwhile. */
+/* Returns 1 and the object's data if this object contains the address. The loader does not change its list of objects
+   while the callback runs. */
 static int look_into(struct dl_phdr_info* object, size_t size, void* argument) {
   (void)size;
   const struct Sought* sought = argument;
@@ -187,13 +188,13 @@ int our__dl_find_object(void* address, struct dl_find_object* found) {
 }
 OURS(_dl_find_object, "2.35");
 
-/* Since 2.34 glibc itself runs what a program wants run before main; before, each program brought code for that and
- * passed it on. */
+/* Since 2.34, glibc itself calls the initializers of a program before main. Before 2.34, each program contained the
+ * code that calls its initializers, and passed that code to glibc. */
 typedef void Initialise(int count, char** words, char** environment);
 typedef int Main(int count, char** words, char** environment);
 
 static void initialise(int count, char** words, char** environment) {
-  const struct link_map* program = _r_debug.r_map; /* the first that was loaded */
+  const struct link_map* program = _r_debug.r_map; /* the first loaded object */
   Initialise* first = NULL;
   Initialise** array = NULL;
   size_t bytes = 0;

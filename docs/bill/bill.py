@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What zeroing costs everyday programs of Debian (programs.json): each is recorded, alone and under largecache's policy
-`adaptive`, and, where zeroing takes enough, given advice. Writes DIR/bill.json.
+"""Measures the cost of zeroing in everyday programs of Debian (programs.json). Records each program alone and under largecache's
+policy `adaptive`, and asks for advice if zeroing takes a large share of its CPU time. Writes DIR/bill.json.
 
-The same command continues an interrupted run: a program that is finished is kept in DIR/programs, and left out.
-Exit status: 0; 1 if a program failed; 2 for unusable arguments; 3 without what this needs; 130 after Ctrl-C.
+The same command continues an interrupted run. Finished programs are kept in DIR/programs, and are not measured again.
+Exit status: 0; 1 if a program failed; 2 for unusable arguments; 3 if a needed tool is missing; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from measured import LIBRARY, NOT_ASKED, ROOT, ZEROTAX, Failure, advised, digest
 
 sys.path.insert(0, str(ROOT / "plots"))
 
+from zerotax_plots.bill import SCHEMA, bounds  # noqa: E402
 from zerotax_plots.files import ResultsError  # noqa: E402
 from zerotax_plots.output import check_replaceable, is_document, named_path, write, write_document  # noqa: E402
-from zerotax_plots.shares import bounds  # noqa: E402
-from zerotax_plots.units import percent_text, time_text  # noqa: E402
+from zerotax_plots.units import percent_text, plain_text, time_text  # noqa: E402
 
 PROGRAMS = Path(__file__).with_name("programs.json")
-SCHEMA = "zerotax.bill/1"
 TOO_LITTLE = "zeroing takes less than"
-FIRST_GUESS_S = 50   # for a program, until one is finished
+FIRST_GUESS_S = 50   # seconds: assumed duration of each program until one is finished
 
 
 def interrupted(number: int, _: object) -> None:
@@ -41,7 +40,7 @@ def interrupted(number: int, _: object) -> None:
 
 
 def is_of_program(data: bytes) -> bool:
-    """Whether a file is what an earlier run kept of a program."""
+    """Returns whether an earlier run wrote this file as the result of a program."""
     try:
         return "of" in json.loads(data)
     except (ValueError, RecursionError, TypeError):
@@ -49,12 +48,12 @@ def is_of_program(data: bytes) -> bool:
 
 
 def keep(out: Path, program: dict, result: dict) -> None:
-    """Keeps what was measured of a program, for a run that continues this one."""
+    """Stores the result of a program, so that a later run can continue this one."""
     write(out / "programs" / f"{program['name']}.json", (json.dumps(result, indent=1) + "\n").encode(), is_of_program)
 
 
 def check_folder(out: Path) -> None:
-    """Raises ResultsError if the folder has anything that an earlier run did not leave there."""
+    """Raises ResultsError if the folder contains a file that no earlier run of bill.py wrote."""
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out}: is not a folder; give a folder that you can write with --out")
     check_replaceable(out / "bill.json", is_document(SCHEMA))
@@ -66,7 +65,7 @@ def check_folder(out: Path) -> None:
 
 
 def stored(out: Path, program: dict, given: argparse.Namespace) -> dict | None:
-    """What an earlier run says of a program that was defined alike; None if it says nothing."""
+    """Returns the stored result of a program if its definition is unchanged, otherwise None."""
     try:
         its = json.loads((out / "programs" / f"{program['name']}.json").read_text(encoding="utf-8"))
         return its | {key: program[key] for key in ("group", "does")} if its["of"] == digest(program, given.rounds) else None
@@ -75,9 +74,9 @@ def stored(out: Path, program: dict, given: argparse.Namespace) -> dict | None:
 
 
 def collect(out: Path, given: argparse.Namespace) -> list[dict]:
-    """Writes bill.json of all that is there, in the order of the definitions; returns its programs."""
+    """Writes all stored results to bill.json, in the order of the definitions. Returns the programs in bill.json."""
     programs = [its for program in given.programs if (its := stored(out, program, given))]
-    machines = {}   # one of each kind
+    machines = {}   # one entry for each kernel, CPU model, CPU count and huge-page setting
     version = {"na": "nothing was measured"}
     for its in programs:
         del its["of"]
@@ -94,13 +93,15 @@ def collect(out: Path, given: argparse.Namespace) -> list[dict]:
 
 
 def shown(number: int, count: int, name: str, step: str, left_s: float) -> None:
-    """A line of progress."""
+    """Prints a line of progress."""
     left = max(1, round(left_s / 60))
     print(f"bill: {number + 1} of {count}: {name}: {step} (about {left} min left)", file=sys.stderr, flush=True)
 
 
 def run_here(todo: list[dict], chosen: list[dict], out: Path, given: argparse.Namespace) -> None:
-    """One program after the other; then advice, for the largest share first, until its time is used."""
+    """Measures the programs one by one. Then asks for advice on them, the largest zeroing share first, until
+    --advise-minutes have passed.
+    """
     began = time.monotonic()
     for number, program in enumerate(todo):
         def say(step: str, number: int = number, program: dict = program) -> None:
@@ -113,25 +114,27 @@ def run_here(todo: list[dict], chosen: list[dict], out: Path, given: argparse.Na
         keep(out, program, result)
     found = [(its, program) for program in chosen if "recorded" in (its := stored(out, program, given) or {})]
     asked = [(its, program) for its, program in found if its["advice"].get("na", "").startswith((NOT_ASKED, TOO_LITTLE))]
-    # By what it may be at most: what has no bound may be all of it.
+    # Sorted by the upper bound of the zeroing share. An unknown upper bound counts as 100 %.
     asked.sort(key=lambda pair: -bounds(pair[0]["recorded"])[1])
     began = time.monotonic()
     for number, (its, program) in enumerate(asked):
         share = bounds(its["recorded"])[1]
         left_s = 60 * given.advise_minutes + began - time.monotonic()
         if 100 * share < given.advise_from:
-            its["advice"] = {"na": f"{TOO_LITTLE} {given.advise_from:g} % of the CPU time"}
+            its["advice"] = {"na": f"{TOO_LITTLE} {plain_text(given.advise_from)} % of the CPU time"}
         elif left_s <= 0:
-            its["advice"] = {"na": f"{NOT_ASKED} (--advise-minutes {given.advise_minutes:g})"}
+            its["advice"] = {"na": f"{NOT_ASKED} (--advise-minutes {plain_text(given.advise_minutes)})"}
         else:
             shown(number, len(asked), program["name"],
-                  f"advise, as zeroing takes {percent_text(share)} of {time_text(its['recorded']['cpu_ns'])}", left_s)
+                  f"advise, because zeroing takes {percent_text(share)} of {time_text(its['recorded']['cpu_ns'])}", left_s)
             its["advice"] = advised(program, out / "work" / program["name"])
         keep(out, program, its)
 
 
 def run_on_slurm(todo: list[dict], _: list[dict], out: Path, given: argparse.Namespace) -> None:
-    """A job array of this script, a program a task with a whole node; ends with it. Raises Failure if Slurm refuses it."""
+    """Runs this script as a job array, and waits for the job's end. Each program is a task with a whole node. Raises
+    Failure if Slurm refuses the job.
+    """
     this = shlex.join([sys.executable, str(Path(__file__).resolve()), "--out", str(out),
                        "--programs", str(given.file), "--rounds", str(given.rounds),
                        "--advise-from", str(given.advise_from), "--advise-minutes", str(given.advise_minutes), "--only"])
@@ -154,7 +157,7 @@ def run_on_slurm(todo: list[dict], _: list[dict], out: Path, given: argparse.Nam
 
 
 def list_programs(programs: list[dict]) -> None:
-    """A line for each: name, group, task, packages and what is missing."""
+    """Prints a line for each program: name, group, task, and the missing packages."""
     installed = versions([package for each in programs for package in each["packages"]])
     for each in programs:
         missing = [package for package in each["packages"] if package not in installed]
@@ -163,34 +166,36 @@ def list_programs(programs: list[dict]) -> None:
 
 
 def definitions(parser: argparse.ArgumentParser, file: Path) -> list[dict]:
-    """The programs of a file; what all of them share is put before the input of each."""
+    """Returns the programs of a file. The shared prelude precedes each program's own input."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         programs = [{key: each[key] for key in ("name", "group", "does", "packages", "command")}
                     | {"input": [*found["prelude"], *each["input"]]} for each in found["programs"]]
-        # A folder of this name is made and removed.
+        # A folder with the program's name is made and later removed, so the name must not contain a slash.
         if wrong := [each["name"] for each in programs if not re.fullmatch(r"\w[\w.+-]*", each["name"])]:
             parser.error(f"{file}: '{wrong[0]}' is not a program's name (letters, digits and . + - _)")
         return programs
     except (OSError, ValueError, LookupError, TypeError) as problem:
-        return parser.error(f"{file}: not as docs/bill/programs.json is ({type(problem).__name__}: {problem})")
+        return parser.error(f"{file}: does not have the form of docs/bill/programs.json ({type(problem).__name__}: {problem})")
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Returns the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--out", type=named_path, metavar="DIR", help="folder for bill.json and what is finished")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only this program (repeatable)")
-    parser.add_argument("--list", action="store_true", help="list the programs and what is missing of them")
+    parser.add_argument("--out", type=named_path, metavar="DIR", help="folder for bill.json and the results of finished programs")
+    parser.add_argument("--only", action="append", metavar="NAME", help="measure only this program (repeatable)")
+    parser.add_argument("--list", action="store_true", help="list the programs and their missing packages")
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="pairs of recordings without and with largecache, 1 to 100 (default: 3)")
     parser.add_argument("--advise-from", type=float, default=2, metavar="PERCENT",
-                        help="ask for advice where zeroing takes this share of the CPU time (default: 2)")
+                        help="ask for advice if zeroing takes at least this share of the CPU time (default: 2)")
     parser.add_argument("--advise-minutes", type=float, default=15, metavar="N",
-                        help="begin to ask for advice only for so long (default: 15)")
-    parser.add_argument("--on", choices=["local", "slurm"], default="local", help="slurm: a job array, a program a task")
-    parser.add_argument("--sbatch", action="append", default=[], metavar="OPTION", help="another option of sbatch (repeatable)")
-    parser.add_argument("--programs", type=Path, default=PROGRAMS, metavar="FILE", help="other programs, as in programs.json")
+                        help="start no further advice after this many minutes (default: 15)")
+    parser.add_argument("--on", choices=["local", "slurm"], default="local",
+                        help="slurm: run a job array with one task per program")
+    parser.add_argument("--sbatch", action="append", default=[], metavar="OPTION", help="pass this option to sbatch (repeatable)")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, metavar="FILE",
+                        help="measure the programs in this file, which has the form of programs.json")
     given = parser.parse_args()
     given.file, given.programs = given.programs.resolve(), definitions(parser, given.programs)
     names = [program["name"] for program in given.programs]
@@ -204,7 +209,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Runs what is missing; returns the exit status."""
+    """Measures the programs without a result. Returns the exit status."""
     given = arguments()
     if given.list:
         list_programs(given.programs)
@@ -220,7 +225,7 @@ def main() -> int:
     chosen = [program for program in given.programs if program["name"] in (given.only or [program["name"]])]
     found = {program["name"]: stored(out, program, given) or {"na": "it was not measured yet"} for program in chosen}
     todo = [program for program in chosen if "na" in found[program["name"]]]
-    if given.on == "slurm":   # here, run_here looks for the others itself
+    if given.on == "slurm":   # without slurm, run_here finds the programs that still need advice
         todo += [program for program in chosen if found[program["name"]].get("advice", {}).get("na", "").startswith(NOT_ASKED)]
     try:
         check_folder(out)

@@ -1,4 +1,5 @@
-"""What is measured of one program of the bill: in a folder of its own, by the commands of zerotax and their documents."""
+"""Measures one program of the bill in the program's own folder. Runs zerotax commands and reads their JSON documents.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve()
 ZEROTAX, LIBRARY = BUILD / "bin" / "zerotax", BUILD / "lib" / "liblargecache.so"
 COMMAND = ["sh", "command.sh"]
-SECONDS, ADVICE_SECONDS = 120, 900   # of one command
-FRAMES = 8      # of a call site
+SECONDS, ADVICE_SECONDS = 120, 900   # seconds: time limit of a command, and of advise
+FRAMES = 8      # stored frames of a call site
 NOT_ASKED = "there was no time to ask for advice"
 
 
 class Failure(Exception):
-    """A program that cannot be measured, and why."""
+    """The reason why a program cannot be measured."""
 
 
 def end(child: subprocess.Popen) -> None:
-    """Ends all processes of a child's group: what it left running, too."""
+    """Ends all processes in the child's process group."""
     for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
         try:
             os.killpg(child.pid, number)
@@ -39,7 +40,11 @@ def end(child: subprocess.Popen) -> None:
 
 
 def call(words: list[str], folder: Path, seconds: int = SECONDS) -> None:
-    """Runs a command in a program's folder, with Debian's programs alone on PATH. Raises Failure with its last line."""
+    """Runs a command in a program's folder, with only Debian's programs on PATH.
+
+    Raises Failure if the time limit is over. Also raises Failure, with the last line of standard error, if the exit
+    status is not 0.
+    """
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(folder), "TMPDIR": str(folder)}
     with open(folder / "errors", "w+", encoding="utf-8", errors="replace") as errors:
         child = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -47,7 +52,7 @@ def call(words: list[str], folder: Path, seconds: int = SECONDS) -> None:
         try:
             status = child.wait(seconds)
         except subprocess.TimeoutExpired as late:
-            raise Failure(f"{shlex.join(words[:2])}: it took more than {seconds} s") from late
+            raise Failure(f"{shlex.join(words[:2])}: the command took more than {seconds} s") from late
         finally:
             end(child)
         errors.seek(0)
@@ -57,7 +62,7 @@ def call(words: list[str], folder: Path, seconds: int = SECONDS) -> None:
 
 
 def asked(command: str, folder: Path, *arguments: str) -> dict:
-    """The document that a command of zerotax writes."""
+    """Returns the JSON document that a zerotax command writes."""
     file = folder / f"{command}.json"
     call([str(ZEROTAX), command, "--json", str(file), *arguments], folder,
          ADVICE_SECONDS if command == "advise" else SECONDS)
@@ -65,18 +70,20 @@ def asked(command: str, folder: Path, *arguments: str) -> dict:
 
 
 def known(figure: Any) -> float:
-    """A figure, or 0 where it is n/a or absent: only for the order of sites."""
+    """Returns a metric, or 0 if it is n/a or missing. Used only to sort sites."""
     return figure if isinstance(figure, (int, float)) else 0
 
 
 def frame_text(frame: dict) -> str:
-    """"function (file)"; the address where there is no symbol."""
+    """Returns "function (file)", with the address in place of a missing symbol."""
     name = frame["function"] if isinstance(frame["function"], str) else f"{frame['address']:#x}"
     return f"{name} ({Path(frame['module']).name})" if isinstance(frame["module"], str) else name
 
 
 def worst_site(document: dict) -> dict | None:
-    """The call stack whose stores and pages took most CPU time, pages at their price."""
+    """Returns the call stack whose zeroing cost the most CPU time: its zero stores, plus the kernel's zeroing at the
+    price per byte.
+    """
     price = known(document["tax"]["fault_cost"]["base_ns_per_byte"])
 
     def parts(site: dict) -> dict:
@@ -98,12 +105,12 @@ def worst_site(document: dict) -> dict | None:
 
 
 def record(folder: Path, *options: str) -> dict:
-    """The document of one recording."""
+    """Records the command once, and returns the JSON document."""
     return asked("record", folder, "--text", str(folder / "record.txt"), "--force", *options, "--", *COMMAND)
 
 
 def recorded(document: dict) -> dict:
-    """What the bill keeps of a recording."""
+    """Returns the part of a recording's document that bill.json contains."""
     tax, kernel = document["tax"], document["totals"]["kernel"]
     kept = ("cpu_ns", "recorder_cpu_ns", "zeroing_cpu_ns", "share_of_cpu", "zeroing_at_least_cpu_ns", "zeroing_at_most_cpu_ns",
             "capped", "not_recorded", "advice")
@@ -115,12 +122,14 @@ def recorded(document: dict) -> dict:
 
 
 def spread(values: list[float]) -> dict:
-    """Median, lowest and highest."""
+    """Returns the median, the lowest and the highest value."""
     return {"median": statistics.median_low(values), "low": min(values), "high": max(values)}
 
 
 def pairs(folder: Path, rounds: int, say: Callable[[str], None]) -> dict:
-    """Recordings of the program, each followed by one under largecache; that of median CPU time is shown."""
+    """Records the program in pairs of runs: alone, then under largecache. Returns the median recording and the ratios
+    of the pairs.
+    """
     say("record")
     plain, under, why = [record(folder)], [], ""
     for i in range(rounds):
@@ -145,7 +154,7 @@ def pairs(folder: Path, rounds: int, say: Callable[[str], None]) -> dict:
 
 
 def advice(folder: Path) -> dict:
-    """What advise recommends, and what its confirmation says of it."""
+    """Returns the recommendation of advise, with the ratios that confirmed it."""
     document = asked("advise", folder, "--rounds", "12", "--force", "--", *COMMAND)
     its = document["recommendation"]
     best = next((each for each in document["remedies"] if each["name"] == its["remedy"]), None)
@@ -156,7 +165,7 @@ def advice(folder: Path) -> dict:
 
 
 def versions(packages: list[str]) -> dict[str, str]:
-    """The version of each package that is installed."""
+    """Returns the version of each installed package."""
     asked_for = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version}\n", *packages],
                                capture_output=True, text=True, check=False).stdout
     return {line.split()[1]: line.split()[2] for line in asked_for.splitlines() if line.startswith("ii")}
@@ -164,7 +173,10 @@ def versions(packages: list[str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def prepared(program: dict, folder: Path) -> Iterator[None]:
-    """A folder with the input of a program, which has run once there: what it reads is in memory. Removed at the end."""
+    """Makes a folder with the program's input, and runs the program once, so that its files are in memory.
+
+    Removes the folder at the end.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -178,7 +190,7 @@ def prepared(program: dict, folder: Path) -> Iterator[None]:
 
 
 def measured(program: dict, folder: Path, rounds: int, say: Callable[[str], None]) -> dict:
-    """All that is measured of one program, but for the advice. `say` shows a step."""
+    """Returns all results of one program except the advice. Before each step, calls `say` with the step's name."""
     installed = versions(program["packages"])
     result = {key: program[key] for key in ("name", "group", "does")} | {
         "command": "\n".join(program["command"]), "packages": installed, "of": digest(program, rounds)}
@@ -193,7 +205,7 @@ def measured(program: dict, folder: Path, rounds: int, say: Callable[[str], None
 
 
 def advised(program: dict, folder: Path) -> dict:
-    """What advise says of it, or why it failed."""
+    """Returns the advice for a program, or the reason why advise failed."""
     try:
         with prepared(program, folder):
             return advice(folder)
@@ -202,6 +214,6 @@ def advised(program: dict, folder: Path) -> dict:
 
 
 def digest(program: dict, rounds: int) -> str:
-    """Changes with whatever a kept result depends on."""
+    """Returns a hash of everything that a kept result depends on."""
     what = [program["input"], program["command"], rounds]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The real programs of docs/advise.md: advice on each, and the same measured by hand.
+# Runs advise on the real programs of docs/advise.md, and times them by hand, unchanged and with the remedy.
 #
-#   docs/examples/advise.sh FOLDER [NAME]...   writes NAME.json, NAME.md, NAME.out (what the terminal says) and NAME.txt
-#                                              (by hand) to FOLDER
+#   docs/examples/advise.sh FOLDER [NAME]...   writes NAME.json, NAME.md, NAME.out (output in the terminal) and NAME.txt
+#                                              (times by hand) to FOLDER
 #
-# Without names all of: numpy gcc redis sqlite3 node git
+# Without a name, the script runs all: numpy gcc redis sqlite3 node git
 set -eu
 cd "$(dirname "$0")/../.."
 zerotax=$PWD/build/bin/zerotax
@@ -46,10 +46,10 @@ redis-benchmark -p 7093 -q -n 20000 -d 10000 -r 4000 -t set,get >/dev/null &&
 redis-cli -p 7093 bgsave >/dev/null &&
 redis-benchmark -p 7093 -q -n 20000 -d 10000 -r 4000 -t set >/dev/null &&
 while redis-cli -p 7093 info persistence | grep -q rdb_bgsave_in_progress:1; do sleep 0.05; done
-rm -f "$(dirname "$0")/dump.rdb"  # the next run starts empty
+rm -f "$(dirname "$0")/dump.rdb"  # so that the next run starts with an empty database
 TEXT
 
-# Puts the command of a program behind the words that follow its name, and runs them.
+# Runs the command of the named program. The remaining arguments precede the command.
 with() {
   name=$1
   shift
@@ -67,7 +67,8 @@ with() {
   esac
 }
 
-# Five runs as it is and five with the recommended variables, in turn: user and system seconds of each.
+# Times five unchanged runs and five runs with the recommended variables, alternately. The times are user and system
+# seconds.
 by_hand() {
   # shellcheck disable=SC2016  # bash expands it
   timed='TIMEFORMAT="$1: %U user, %S system"; shift; time "$@"'
@@ -81,7 +82,7 @@ print(*(each["line"] for each in advice["remedies"] if each["name"] == advice["r
   fi
   for _ in 1 2 3 4 5; do
     with "$1" bash -c "$timed" _ "as it is" <"$2" >/dev/null
-    # shellcheck disable=SC2086  # the variables are meant to be split
+    # shellcheck disable=SC2086  # the variables must be split into words
     with "$1" bash -c "$timed" _ "with it" env $variables <"$2" >/dev/null
   done 2>"$folder/$1.txt"
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The programs of docs/examples/programs/ under zerotax cow: docs/cow.md shows what they copied.
+# Runs the programs of docs/examples/programs/ under zerotax cow. docs/cow.md shows the pages that they copied.
 #
-#   docs/examples/cow.sh FOLDER     writes bigarray_python.json, bigarray_ruby.json and prefork.json, and what each program says of
-#                                   itself (.txt), to FOLDER
+#   docs/examples/cow.sh FOLDER     writes bigarray_python.json, bigarray_ruby.json and prefork.json, and the output of each
+#                                   program (.txt), to FOLDER
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p "$1"
@@ -13,13 +13,13 @@ watcher=
 trap 'rm -rf "$work"; [ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true' EXIT
 
 command -v ruby >/dev/null || { echo "cow.sh: ruby is missing: install ruby" >&2; exit 2; }
-# Standard output is the program's.
+# Standard output contains only the program's output.
 $zerotax cow --interval 0.25 --json "$folder/bigarray_python.json" -- /usr/bin/python3 docs/examples/programs/bigarray.py \
   >"$folder/bigarray_python.txt" 2>/dev/null
 $zerotax cow --interval 0.25 --json "$folder/bigarray_ruby.json" -- ruby docs/examples/programs/bigarray.rb \
   >"$folder/bigarray_ruby.txt" 2>/dev/null
 
-# Requests for 25 pages each, until every worker has answered some.
+# Sends requests that each make a worker write to 25 pages, until every worker has answered a request.
 cc -O2 -o "$work/prefork" docs/examples/programs/prefork.c
 $zerotax cow --interval 0.25 --json "$folder/prefork.json" -- "$work/prefork" 8192 4 >"$work/said" 2>/dev/null &
 watcher=$!

@@ -1,14 +1,14 @@
-"""docs/state-of-zeroing-2026.md: the sentence of each finding that has figures of several files, or of many programs."""
+"""Blocks of docs/state-of-zeroing-2026.md: sentences with numbers from several files or many programs."""
 from __future__ import annotations
 
 import statistics
 import textwrap
 
-from blocks_bill import ALLOCATOR, measured, summary
-from blocks_years import YEARS, measured_lines, turns_of
-from reference_text import reference
+from blocks_allocator import YEARS, measured_lines, turns_of
+from blocks_program import ALLOCATOR, measured, summary
+from reference_text import block, reference
 from zerotax_plots.histories import Version, load_all, short, word_at
-from zerotax_plots.shares import bounds
+from zerotax_plots.bill import bounds
 from zerotax_plots.units import percent_text, size_text, time_text
 
 PAGE = "docs/state-of-zeroing-2026.md"
@@ -16,31 +16,38 @@ SIZE = 1 << 30
 
 
 def wrapped(text: str) -> str:
-    """Lines as long as those of a page."""
+    """Wraps the text at the line length of a page."""
     return "\n".join(textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False))
 
 
+@block(PAGE, "/summary.json")
 def study_block() -> str:
-    """The two sentences of the study that compare all allocators."""
+    """Returns the two sentences of the study that compare all allocators with one another."""
     texts = {each["subject"]: each["text"] for each in reference("summary.json")["sentences"]}
     return "\n\n".join(wrapped(texts[subject]) for subject in ("Redundant zeroing", "Worst case"))
 
 
+@block(PAGE, "/bill.json")
 def bill_block() -> str:
-    """What the programs pay, and how little of it their allocators write themselves."""
+    """Returns the share of CPU time that zeroing costs the programs, and the largest share of zeros that an allocator
+    wrote itself.
+    """
     run = reference("bill.json")
     records = [its["recorded"] for its in measured(run)]
     own = max(sum(row["at_least_cpu_ns"] for row in each["causes"] if row["cause"] in ALLOCATOR) / each["cpu_ns"]
               for each in records)
     middle = statistics.median(bounds(each)[0] for each in records)
     return wrapped(
-        f"{summary(run)} The median program spends {percent_text(middle)} of its CPU time on zeroing; the zeros that an "
-        f"allocator wrote itself are at most {percent_text(own)} of any program's. The rest is the kernel's, "
-        "page fault by page fault, on a virtual machine whose page faults are dear.")
+        f"{summary(run)} The median program spends {percent_text(middle)} of its CPU time on zeroing. Zeros that the allocator "
+        f"wrote itself take at most {percent_text(own)} of any program's CPU time. Most of the rest is the kernel's work, one "
+        "page fault at a time, on a virtual machine where page faults are expensive.")
 
 
+@block(PAGE, "/years")
 def years_block() -> str:
-    """How many releases zero needlessly, which began and which ceased to, and who never does."""
+    """Returns how many releases zero needlessly, between which releases this zeroing began or ended, and the
+    exceptions.
+    """
     documents = load_all(YEARS).run["histories"]
     sizes = documents[0]["grid"]["sizes"]
 
@@ -65,12 +72,15 @@ def years_block() -> str:
     return wrapped(
         f"Of {len(known)} releases of {len(documents)} allocators since {min(version['date'] for _, version in known)[:4]}, "
         f"{len(known) - len(never)} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
-        f"some of these sizes{exceptions}. That began {turned(1)}. "
+        f"some of these sizes{exceptions}. Needless zeroing began {turned(1)}. "
         f"It ended {turned(0)}.")
 
 
+@block(PAGE, "/fork_after_calloc.json")
 def fork_block() -> str:
-    """Fork with a block of 1 GiB that nobody wrote: where calloc left it alone, and where it zeroed it."""
+    """Returns the range of fork's times with an untouched block of 1 GiB, for allocators whose calloc left the block
+    alone, and for those that zeroed it.
+    """
     forks = {each["allocator"]: each["fork"] for each in reference("fork_after_calloc.json")["points"]
              if each["case"] == "fork_after_calloc" and each["size_bytes"] == SIZE and each["touch"] == 0}
     zeroed = [name for name, fork in forks.items() if fork["populated_bytes"] >= SIZE]
@@ -81,10 +91,5 @@ def fork_block() -> str:
 
     left = [name for name in forks if name not in zeroed]
     return wrapped(
-        f"With an untouched block of {size_text(SIZE)}, fork takes {times(left)} where calloc left the block alone, and "
-        f"{times(zeroed)} where it zeroed it ({', '.join(zeroed)}). Both processes then copy pages that hold nothing but zeros.")
-
-
-BLOCKS = {"results/reference/summary.json": study_block, "results/reference/bill.json": bill_block,
-          "results/reference/years": years_block,
-          "results/reference/fork_after_calloc.json": fork_block}
+        f"With an untouched block of {size_text(SIZE)}, fork takes {times(left)} if calloc left the block alone, and "
+        f"{times(zeroed)} if calloc zeroed it ({', '.join(zeroed)}). Both processes then copy pages of zeros.")

@@ -1,4 +1,4 @@
-"""What the blocks of all pages share: the reference run, its words and tables."""
+"""Helpers for the blocks of all pages: their registry, the documents of the reference run, and tables in Markdown."""
 from __future__ import annotations
 
 import functools
@@ -12,64 +12,61 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
 sys.path.insert(0, str(ROOT / "plots"))
 
-from zerotax_plots.units import size_text, time_text  # noqa: E402
+from zerotax_plots.units import count_text, size_text, time_text  # noqa: E402
+
+Block = Callable[[], str]
+BLOCKS: dict[str, dict[str, Block]] = {}   # blocks of each page, by marker
+
+
+def block(page: str, marker: str) -> Callable[[Block], Block]:
+    """Registers the function in BLOCKS. The page has its text after `<!-- results/referenceMARKER -->`."""
+    def enter(text: Block) -> Block:
+        BLOCKS.setdefault(page, {})["results/reference" + marker] = text
+        return text
+    return enter
 
 
 @functools.cache
 def reference(name: str) -> dict:
-    """A JSON file of the reference run, read once for all pages."""
+    """Returns a JSON file of the reference run, which is read only once."""
     return json.loads((REFERENCE / name).read_text(encoding="utf-8"))
 
 
-def machine(run: dict, up: str = "") -> str:
-    """One line on what was measured, when and on which machine; `up` leads from the page to the top folder."""
+def machine(run: dict) -> str:
+    """Returns a line with the date and the machine of a run."""
     environment = run["environment"]
     return (f"Measured {run['started'][:10]} on Linux {environment['kernel']}, {environment['cpu']}, "
-            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}, huge pages `{environment['thp']}`; "
-            f"all of it is in [results/reference]({up}results/reference).")
+            f"{environment['cpus']} CPUs, {size_text(environment['memory_bytes'])}, huge pages `{environment['thp']}`.")
 
 
 def or_na(figure: Any, text: Callable[[float], str]) -> str:
-    """A figure as the function writes it, or its median if it is a spread; n/a if it is missing."""
+    """Returns a value, or the median of a distribution, as `text` formats it; n/a if the value is missing."""
     if isinstance(figure, dict):
         return text(figure["median"]) if "median" in figure else "n/a"
     return text(figure)
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown, all columns but the first to the right."""
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    line = "|:" + "-" * (widths[0] + 1) + "|" + "".join("-" * (w + 1) + ":|" for w in widths[1:])
-    text = ["| " + " | ".join(cell.ljust(w) if i == 0 else cell.rjust(w)
-                              for i, (cell, w) in enumerate(zip(row, widths))) + " |"
-            for row in [head, *rows]]
-    return "\n".join([text[0], line, *text[1:]])
+def time(ns: float | dict) -> str:
+    """Returns a time, or n/a."""
+    return or_na(ns, time_text)
+
+
+def number(figure: int | dict) -> str:
+    """Returns a count, or n/a."""
+    return or_na(figure, count_text)
 
 
 def rows_table(head: list[str], rows: list[list[str]], aligned: str = "") -> str:
-    """A table in Markdown without padding; `aligned` is the line below the head, all columns to the left if it is empty."""
+    """Returns a table in Markdown. `aligned` is the line below the head; if it is empty, all columns are left-aligned."""
     lines = ["| " + " | ".join(row) + " |" for row in [head, *rows]]
     return "\n".join([lines[0], aligned or "|" + "---|" * len(head), *lines[1:]])
 
 
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Returns a table in Markdown in which all columns but the first are right-aligned."""
+    return rows_table(head, rows, "|:--|" + "--:|" * (len(head) - 1))
+
+
 def of_allocators(entries: list[dict]) -> list[str]:
-    """The allocators in the order of their first entry."""
+    """Returns the allocators in the order of their first entry."""
     return list(dict.fromkeys(entry["allocator"] for entry in entries))
-
-
-def refill_row(point: dict, settings: str = "") -> list[str]:
-    """One allocator: refilled bytes, who took the memory back, faults and time of a round, of all its calls together."""
-    ways = [way for way in ("munmap", "madvise", "brk") if point.get(f"returned_by_{way}_bytes")]
-    faults = sum(point[f"{part}_faults"] for part in ("calloc", "touch", "free"))
-    time = sum(point[f"{part}_ns"]["median"] for part in ("calloc", "touch", "free"))
-    return [f"{point['allocator']} {point['version']}{settings}", f"{point['refilled_bytes']:,}", ", ".join(ways),
-            f"{faults:,.0f}", time_text(time)]
-
-
-def refill_table(up: str = "") -> str:
-    """8 buffers of 1 MiB: per round. `up` leads from the page to the top folder."""
-    run = reference("refill_loop.json")
-    rows = [refill_row(point) for point in run["points"]]
-    kept = [refill_row(point, ", both thresholds raised") for point in reference("refill_loop_kept.json")["points"]]
-    head = ["8 × 1 MiB, per round", "refilled bytes", "returned by", "page faults", "time"]
-    return f"{table(head, [rows[0], *kept, *rows[1:]])}\n\n{machine(run, up)}"

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Makes the pictures of docs/tour.md and docs/report_page.md in results/reference/tour: what the commands printed, in a
-frame like a terminal, Markdown as a comment, and the page of the reference run. Chromium shows each, and is the camera.
+"""Takes the pictures of docs/tour.md and docs/study.md, in results/reference/tour: outputs of commands in a frame like a
+terminal, check's Markdown as a comment, and the page of the reference run. Chromium renders them.
 
 usage: docs/generate/screenshots.py [--check]
 
-It makes those whose source has changed: each PNG names its source by a digest. --check makes none, and exits with 1 if
-one is out of date.
+The script takes only pictures whose source has changed, because each PNG stores a digest of its source. --check takes no
+picture, and exits with 1 if a picture is out of date.
 """
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import sys
 import tempfile
 from typing import Any, NamedTuple
 
-from reference_text import REFERENCE, ROOT  # it puts plots/ on the path
+from reference_text import REFERENCE, ROOT  # this import puts plots/ on the path
 from zerotax_plots.output import write
 
 TOUR = REFERENCE / "tour"
 COLUMNS = 80
-DIGEST = "Source-SHA256"  # the key of the PNG's text
-LINE, MARGIN = 18, 16  # of a terminal, in pixels
+DIGEST = "Source-SHA256"  # key of the PNG's text chunk
+LINE, MARGIN = 18, 16  # height of a line and margin of the terminal, in pixels
 SCREENS = {"page": (1280, 900), "page_phone": (390, 1400)}
 COMMENT_WIDTH = 800
 TERMINAL_STYLE = f"""body {{ margin: 0; background: #15191e }}
@@ -39,7 +39,9 @@ ul { padding-left: 20px }"""
 
 
 class Terminal(NamedTuple):
-    """A command, a file of what it printed, and the parts shown: from the first line that matches to the next, and N more."""
+    """A command, the file with its output, and the parts to show. A part extends from one match through the next match,
+    plus N lines.
+    """
     command: str
     file: str
     parts: list[tuple[str, str, int]]
@@ -47,17 +49,17 @@ class Terminal(NamedTuple):
 
 TERMINALS = {
     "record": Terminal("zerotax record -- /usr/bin/python3 -c 'for _ in range(100): bytearray(20_000_000)'", "tour/record.txt",
-                       [("", "_PyEval_EvalFrameDefault", 0), ("^Try next", r"\.$", 0)]),
+                       [("", "^All causes", 0)]),
     "advise": Terminal("zerotax advise -- /usr/bin/python3 numpy_rounds.py", "advise/numpy.out",
-                       [("", "^tried", 6), ("pairs of runs, each", r"runs each\.$", 0)]),
+                       [("", "--full$", 0)]),
     "cow": Terminal("zerotax cow --every-fault -- /usr/bin/python3 server.py", "tour/cow.txt",
-                    [("", "  mapping$", 2), ("  code$", "", 3)]),
+                    [("^python3: ", "^All processes", 0)]),
 }
 NAMES = ["page", "page_phone", *TERMINALS, "check"]
 
 
 def part_of(lines: list[str], begin: str, end: str, more: int) -> list[str]:
-    """The lines of a part. Raises SystemExit where there is none."""
+    """Returns the lines of a part. Raises SystemExit if they do not exist."""
     try:
         first = next(i for i, line in enumerate(lines) if re.search(begin, line))
         last = next(i for i, line in enumerate(lines) if i >= first and re.search(end, line))
@@ -67,12 +69,12 @@ def part_of(lines: list[str], begin: str, end: str, more: int) -> list[str]:
 
 
 def output(file: pathlib.Path) -> str:
-    """What a command printed, without folders of the machine."""
+    """Returns the output of a command, without folders of the machine."""
     return re.sub(r"/\S*/(?=build/lib/|numpy_rounds|server\.py|libmine)", "", file.read_text(encoding="utf-8").rstrip())
 
 
 def terminal_lines(shown: Terminal) -> list[str]:
-    """The command, and the shown parts of its output with … for what is left out."""
+    """Returns the command and the shown parts of its output. … stands for each omitted part."""
     text = output(REFERENCE / shown.file)
     lines = [f"$ {shown.command}"]
     for part in shown.parts:
@@ -81,42 +83,45 @@ def terminal_lines(shown: Terminal) -> list[str]:
 
 
 def columns_of(lines: list[str]) -> int:
-    """How wide the terminal is: no line is broken."""
+    """Returns the number of columns that fits the longest line."""
     return max(COLUMNS, *map(len, lines))
 
 
 def terminal_html(lines: list[str]) -> str:
-    """A page with these lines; the command's is green."""
+    """Returns a page with these lines, the command in green."""
     command, text = html.escape(lines[0]), html.escape("\n".join(lines[1:]))
     return (f'<!DOCTYPE html><html data-ready="yes"><meta charset="utf-8"><style>{TERMINAL_STYLE}</style>'
             f'<pre style="width: {columns_of(lines)}ch"><b>{command}</b>\n{text}</pre></html>')
 
 
 def comment_html() -> str:
-    """A page with what GitHub's own parser makes of check's Markdown."""
+    """Returns a page with check's Markdown as GitHub's parser renders it."""
     words = ["cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink"]
     body = subprocess.run(words, input=output(TOUR / "check.md"), capture_output=True, text=True, check=True).stdout
     return f'<!DOCTYPE html><html data-ready="yes"><meta charset="utf-8"><style>{COMMENT_STYLE}</style>{body}</html>'
 
 
 def source_of(name: str) -> bytes:
-    """The subject of a picture and its form. For the page: the data of its first screen and the files of its look."""
+    """Returns the source of a picture: content and style. For the page, the source is the data of the first screen and
+    the style files.
+    """
     if name in TERMINALS:
         return terminal_html(terminal_lines(TERMINALS[name])).encode()
     if name == "check":
         return (COMMENT_STYLE + output(TOUR / "check.md")).encode()
-    look = [path for path in sorted((ROOT / "plots" / "page").iterdir()) if path.suffix in (".html", ".css", ".js")]
+    folder = ROOT / "plots" / "zerotax_plots" / "page"
+    look = [path for path in sorted(folder.iterdir()) if path.suffix in (".html", ".css", ".js")]
     data = [REFERENCE / each for each in ("run.json", "points.jsonl", "summary.json", "thresholds.json")]
     return repr(SCREENS[name]).encode() + b"".join(path.read_bytes() for path in [*look, *data])
 
 
 def digest_of(name: str) -> str:
-    """The digest of a picture's source."""
+    """Returns the digest of a picture's source."""
     return hashlib.sha256(source_of(name)).hexdigest()
 
 
 def is_up_to_date(name: str, folder: pathlib.Path = TOUR) -> bool:
-    """Whether the picture is there and of the present source."""
+    """Returns whether the picture exists and was made from the present source."""
     from PIL import Image
 
     file = folder / f"{name}.png"
@@ -127,26 +132,26 @@ def is_up_to_date(name: str, folder: pathlib.Path = TOUR) -> bool:
 
 
 def write_document(name: str, folder: pathlib.Path) -> pathlib.Path:
-    """The page that the browser shall show."""
+    """Writes the page for the browser, and returns its path."""
     file = folder / ("page.html" if name in SCREENS else f"{name}.html")
     if name in TERMINALS:
         file.write_text(terminal_html(terminal_lines(TERMINALS[name])), encoding="utf-8")
     elif name == "check":
         file.write_text(comment_html(), encoding="utf-8")
     elif not file.exists():
-        make = [sys.executable, ROOT / "plots" / "page" / "write_page.py", REFERENCE, "--out", file]
+        make = [sys.executable, ROOT / "plots" / "write_page.py", REFERENCE, "--out", file]
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
     return file
 
 
 def take(browser: Any, name: str, folder: pathlib.Path, out: pathlib.Path) -> None:
-    """Writes out/NAME.png; the document that it is of is left in the folder, and in the browser."""
+    """Writes out/NAME.png. The document stays in the folder and in the browser."""
     from PIL import Image, PngImagePlugin
 
     width, height = SCREENS.get(name, (COMMENT_WIDTH, 100))
     browser.window(width, height, mobile=width < 600)
     browser.open(write_document(name, folder))
-    if name not in SCREENS:  # as large as what it shows
+    if name not in SCREENS:  # the picture is as large as the content of the page
         if name in TERMINALS:
             width = browser.run("return Math.ceil(document.querySelector('pre').getBoundingClientRect().width)")
         browser.window(width, height)
@@ -156,7 +161,7 @@ def take(browser: Any, name: str, folder: pathlib.Path, out: pathlib.Path) -> No
     taken = base64.b64decode(browser.devtools("Page.captureScreenshot", format="png")["data"])
     text = PngImagePlugin.PngInfo()
     text.add_text(DIGEST, digest_of(name))
-    with Image.open(io.BytesIO(taken)) as picture:  # as many colours as it has are a third of the file
+    with Image.open(io.BytesIO(taken)) as picture:  # 256 colors instead of all: a third of the file's size
         few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
         made = io.BytesIO()
         few.save(made, format="PNG", pnginfo=text, optimize=True)
@@ -164,7 +169,7 @@ def take(browser: Any, name: str, folder: pathlib.Path, out: pathlib.Path) -> No
 
 
 def make(names: list[str], out: pathlib.Path) -> None:
-    """Makes these pictures."""
+    """Takes these pictures."""
     sys.path.insert(0, str(ROOT / "tests" / "support"))
     from browser import Browser
 
@@ -180,7 +185,7 @@ def make(names: list[str], out: pathlib.Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Makes or checks; returns the exit status."""
+    """Takes or checks the pictures, and returns the exit status."""
     if arguments not in ([], ["--check"]):
         print((__doc__ or "").strip(), file=sys.stderr)
         return 2

@@ -1,1 +1,1 @@
-"""What the scripts of figures and pages share: results and documents, words, axes and styles."""
+"""Modules that the scripts of figures and pages share: results and documents, words, axes and styles."""

@@ -1,4 +1,4 @@
-"""Axes in the units people use: sizes in KiB to GiB, times in ns to s, and a zero that shows."""
+"""Axes in common units: sizes in KiB to GiB, times in ns to s, and a visible zero."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from zerotax_plots.units import count_text, rate_text, tick_size_text, tick_time_text
 
-ZERO_BAND = 0.45   # half the height of the band of zeros, in units of the smallest value shown
+ZERO_BAND = 0.45   # half the height of the shaded band at zero, in units of the smallest value shown
 
 
 def _powers(low: float, high: float, base: int, most: int) -> list[float]:
-    """Powers of `base` from low to high; every second, third … so that at most `most` stay."""
+    """Returns the powers of `base` from low to high. If there are more than `most`, returns every second, third … of
+    them.
+    """
     first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
     return [float(base) ** power for power in range(first, last + 1) if power % step == 0]
@@ -27,12 +29,12 @@ def _ticks(axis: Axis, places: list[float], texts: list[str]) -> None:
 
 
 def size_axis(axes: Axes, sizes: list[int], most: int) -> None:
-    """Makes x a log2 axis for sizes in bytes, with `most` labels or fewer."""
+    """Makes x a log2 axis for sizes in bytes, with at most `most` labels."""
     low, high = min(sizes), max(sizes)
     axes.set_xscale("log", base=2)
     margin = 2 ** max(0.25, 0.025 * math.log2(high / low))
     axes.set_xlim(low / margin, high * margin)
-    if math.log2(high / low) < 3:   # powers of 2 would leave such an axis with no label or one
+    if math.log2(high / low) < 3:   # an axis with labels only at powers of 2 would have at most one label
         places = sorted({float(size) for size in sizes})
         places = places[::math.ceil(len(places) / most)]
     else:
@@ -45,8 +47,8 @@ def size_axis(axes: Axes, sizes: list[int], most: int) -> None:
 
 
 def size_span_axis(axes: Axes, low: float, high: float, most: int = 20) -> None:
-    """Makes x a log2 axis for sizes in bytes from low to high, and no wider: every octave is named, or as many as
-    have room. For bars that fill it from end to end.
+    """Makes x a log2 axis for sizes in bytes that ends exactly at low and high, so that bars fill it from end to end.
+    Every octave has a label, or as many octaves as there is space for.
     """
     high = max(high, low + 1)
     axes.set_xscale("log", base=2)
@@ -78,7 +80,7 @@ def rate_axis(axes: Axes, low: float, high: float) -> None:
 
 
 def threshold(values: list[float], base: int) -> float:
-    """The smallest power of `base` that no value but 0 is below; 1 at least."""
+    """Returns the largest power of `base` that is at most the smallest value above 0; at least 1."""
     least = min((value for value in values if value > 0), default=1)
     return float(base) ** max(0, math.floor(math.log(least, base) + 1e-9)) if least >= 1 else 1.0
 
@@ -86,8 +88,8 @@ def threshold(values: list[float], base: int) -> float:
 def zero_axis(axes: Axes, values: list[float], base: int) -> float:
     """Makes y a symlog axis for counts (base 10) or bytes (base 2), and returns its threshold.
 
-    Below the threshold lies a shaded band that holds exact zeros only (between the two, the axis is
-    linear), so that a zero shows as a zero. Several lines at zero can be spread inside the band.
+    Below the threshold lies a shaded band that contains only exact zeros (the axis is linear there), so that a zero
+    looks like a zero. Several lines at zero can be spread inside the band.
     """
     unit = threshold(values, base)
     high = max(max(values, default=unit) * (base if base == 10 else 4) ** 0.5, unit * base ** 2)

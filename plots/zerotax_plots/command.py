@@ -1,4 +1,4 @@
-"""Asks the zerotax command for what it says of results that lack it: what is judged is judged there, and only there."""
+"""Asks the zerotax command for statements that results lack, because only the command judges results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ BUILT = Path(__file__).resolve().parents[2] / "build" / "bin" / "zerotax"
 
 
 def find(given: Path | None = None) -> Path | None:
-    """The command given, the one built beside these scripts, or the one on PATH; None without any."""
+    """Returns the given command, or the command built beside these scripts, or the command on PATH; None if none
+    exists.
+    """
     if given or BUILT.is_file():
         return given or BUILT
     on_path = shutil.which("zerotax")
@@ -28,20 +30,20 @@ def _answer(command: Path, arguments: tuple[str, ...], source: Path, _stamp: int
     try:
         done = subprocess.run([command, *arguments, "--json", "-"], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise ResultsError(f"{command} cannot be run ({error.strerror}); give another with --zerotax") from error
-    if done.returncode not in (0, 1):   # 1: what it says is a finding
+        raise ResultsError(f"{command} cannot be run ({error.strerror}); give another command with --zerotax") from error
+    if done.returncode not in (0, 1):   # exit status 1 means that the result is a finding, not an error
         raise ResultsError(f"`{words}` failed: {done.stderr.strip()}")
     try:
         document: dict[str, Any] = json.loads(done.stdout)
     except ValueError as error:
-        raise ResultsError(f"`{words}` wrote no JSON ({error}); build it again") from error
+        raise ResultsError(f"`{words}` wrote no JSON ({error}); build zerotax again") from error
     return document
 
 
 def ask(source: Path, *arguments: str, given: Path | None = None) -> dict[str, Any] | None:
-    """The JSON that `zerotax ARGUMENTS --json -` writes about this file or folder; None without a command.
+    """Returns the JSON that `zerotax ARGUMENTS --json -` writes for this file or folder; None without a command.
 
-    Raises ResultsError when the command does not know the question, or refuses the file.
+    Raises ResultsError if the command does not know the arguments, or refuses the file.
     """
     command = find(given)
     if command is None:

@@ -1,4 +1,4 @@
-"""What a document of `zerotax cow` says: faults of a parent and of what it forked, over time."""
+"""The content of a document of `zerotax cow`: faults of a parent and its descendants, over time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ SIDES = {False: "the parent", True: "its children"}
 
 
 def counts(intervals: list[dict[str, Any]], child: bool, key: str) -> list[int]:
-    """How many faults of a class the parent, or all children, had in each interval."""
+    """Returns the number of faults of a class in each interval, for the parent or for all children together."""
     return [sum(process["counts"][key] for process in interval["processes"]
                 if process["child"] == child) for interval in intervals]
 
 
 def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]:
-    """Resident bytes at the end of each interval; none where nobody lives or it is not known."""
+    """Returns the resident bytes at the end of each interval. The value is None if no process is alive, or the number
+    is unknown.
+    """
     sums: list[float | None] = []
     for interval in intervals:
         known = [process["rss_bytes"] for process in interval["processes"]
@@ -28,10 +30,12 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
 
 
 def copying_ended(document: dict[str, Any]) -> float | None:
-    """Seconds until an only child had made nearly all of its copies; None where the document does not say so."""
+    """Returns the seconds until an only child had made nearly all of its copies; None if the document does not state
+    this time.
+    """
     return document.get("copying_ended", {}).get("at_s")
 
 
 def title(document: dict[str, Any]) -> str:
-    """How many pages were copied, and by whom."""
+    """Returns the document's title for the figure, or a plain title."""
     return title_of(document, "Copies, reuses and zero-fills over time")

@@ -1,4 +1,4 @@
-"""Reads what zerotax wrote beside runs: one JSON document of one schema."""
+"""Reads documents that zerotax wrote beside runs: one JSON document of one schema."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from zerotax_plots.command import ask
 from zerotax_plots.files import NothingToDraw, ResultsError, parse_json, read_text
 from zerotax_plots.results import Results
 
-# Commands that add to a file of an earlier version what they say of it, and what all such files of this version have.
+# The commands that add missing statements to a file of an earlier version. With each: the keys that every file of this
+# version contains.
 JUDGES = {f"zerotax.{name}/1": name for name in ("thresholds", "fork", "snapshot", "cow")}
 SAID = {"sentence", "notes"}
 
 
 def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = None) -> dict[str, Any]:
-    """The object of a file; raises ResultsError with `remedy` when it is not of this schema.
+    """Returns the object of a file. Raises ResultsError with `remedy` if the object does not have this schema.
 
-    A file of an earlier version lacks sentences, notes or marks: the command (`zerotax`, or the one built here) adds
-    them. Without a command they are missing.
+    A file of an earlier version lacks sentences, notes or marks. The command (`zerotax`, or the one built here) adds
+    them. Without a command, they stay missing.
     """
     try:
         document = parse_json(read_text(path))
@@ -26,7 +27,7 @@ def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = N
         raise ResultsError(f"{path}: not JSON ({error}); measure again") from error
     its = document.get("schema") if isinstance(document, dict) else None
     if its != schema:
-        raise ResultsError(f"{path}: its schema is {its!r} and this figure is of {schema!r}; {remedy}")
+        raise ResultsError(f"{path}: its schema is {its!r}, but this figure needs {schema!r}; {remedy}")
     if schema not in JUDGES or SAID.issubset(document):
         return document
     try:
@@ -36,30 +37,34 @@ def read_document(path: Path, schema: str, remedy: str, zerotax: Path | None = N
 
 
 def told(document: dict[str, Any], key: str = "sentence") -> str:
-    """What the document says of itself; "" where it says nothing, or that it is not known."""
+    """Returns a statement of the document, or "" if it is missing or unknown."""
     text = document.get(key)
     return text if isinstance(text, str) else ""
 
 
 def notes_of(document: dict[str, Any]) -> list[str]:
-    """What one has to know to read the document's figure, a sentence each; none in a file of an earlier version."""
+    """Returns the notes that a reader of the document's figure needs, one sentence each. A file of an earlier version
+    has no notes.
+    """
     return [note for note in document.get("notes", []) if isinstance(note, str)]
 
 
 def title_of(document: dict[str, Any], plain: str) -> str:
-    """What the document says of itself as the title of a figure, or that of its axes."""
+    """Returns the document's sentence as the title of a figure, or else `plain`, the title that names its axes."""
     return told(document, "title") or told(document).removesuffix(".") or plain
 
 
 def load_document(source: str | Path, name: str, schema: str, remedy: str) -> Results:
-    """The file, or the one of this name in a folder, as a run without points."""
+    """Loads the file, or the file `name` in a folder, as a run without points."""
     path = Path(source)
     path = path / name if path.is_dir() else path
     return Results(path, read_document(path, schema, remedy), [])
 
 
 def document_of(results: Results, name: str, schema: str, remedy: str) -> dict[str, Any]:
-    """The document itself, or the one of this name in the folder of a run; raises NothingToDraw without one."""
+    """Returns the document that was loaded, or the file `name` in the folder of a run. Raises NothingToDraw if there is
+    no such document.
+    """
     if results.run.get("schema") == schema:
         return results.run
     folder = results.source if results.source.is_dir() else results.source.parent

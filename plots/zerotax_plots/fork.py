@@ -1,4 +1,4 @@
-"""What a fork document says: shares of its sections, and its time against populated memory."""
+"""The content of a fork document: shares of its sections, and its time against populated memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from zerotax_plots.units import size_text, time_text
 
 FILE = "fork.json"
 SCHEMA = "zerotax.fork/1"
-# The paper's sections, from the bottom up, and what is not in it: lightness and hatching differ.
+# The paper's sections, from the bottom of the bar to the top, and "-" for the rest. Lightness and hatching differ.
 LOOKS = {"Search": ("#712553", ""), "uballoc": ("#0063A2", "...."), "setuctxt": ("#14A479", "////"),
          "procdup loop": ("#A9D3EE", ""), "Miscellaneous": ("#F7C65B", "\\\\\\\\"), "-": ("#DDDDDD", "xxxx")}
 
 
 def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
-    """Shares of fork by the paper's sections: the paper's own, then each process that was sampled."""
+    """Returns the shares of fork by the paper's sections: the paper's own shares, then the shares of each sampled
+    process.
+    """
     every = [("CASPER, 1989\n14.7 ms", {row["section"]: row["percent"] / 100 for row in document["casper"]
                                         if row["section"] in LOOKS})]
     for process in document["processes"]:
@@ -30,7 +32,9 @@ def bars(document: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
 
 
 def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]:
-    """(populated bytes, nanoseconds, held back) of the processes that have little but such pages."""
+    """Returns (populated bytes, nanoseconds, whether held out) for each process in which almost all pages are of this
+    kind.
+    """
     model = document["model"]
     if "na" in model:
         return []
@@ -40,17 +44,19 @@ def places(document: dict[str, Any], kind: str) -> list[tuple[int, float, bool]]
 
 
 def private_pages(document: dict[str, Any]) -> str:
-    """The name of the pages that are not huge; the machine had pages of 4 KiB where it does not say."""
+    """Returns the name of the pages that are not huge. If the document does not state the page size, it is 4 KiB."""
     size = document.get("environment", {}).get("page_bytes")
     return f"private pages of {size_text(size if isinstance(size, int) else 4096)}"
 
 
 def line(document: dict[str, Any], kind: str) -> tuple[float, float] | None:
-    """The model's line: nanoseconds without such pages, and for each of their bytes; None if it is not known."""
+    """Returns the model's line for pages of one kind: the nanoseconds of a fork without these pages, and the
+    nanoseconds per byte of these pages. Returns None if the line is unknown.
+    """
     found = next((each for each in document["model"].get("lines", []) if each["kind"] == kind), None)
     return (found["empty_ns"], found["ns_per_byte"]) if found else None
 
 
 def title(document: dict[str, Any]) -> str:
-    """What a fork costs, by the model."""
+    """Returns the cost of a fork according to the model."""
     return title_of(document, "What fork costs, by section")

@@ -1,4 +1,4 @@
-"""Heat maps of ratios beside each other: a row a program, a column a contender, 1 is white."""
+"""Heat maps of ratios beside each other: a row for each program, a column for each contender, and white for 1."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from zerotax_plots.units import number_text
 
 
 GAP, HEADING, ROW = 0.14, 0.42, 0.27   # inches
-# Name and values of each row; a word in the place of a ratio says why there is none.
+# The name and the values of each row. A word in place of a ratio is the reason why the ratio is missing.
 Rows = Sequence[tuple[str, Sequence["float | str"]]]
 
 
 def draw_panels(page: Layout, panels: Sequence[tuple[str, Rows, colors.LogNorm]], contenders: Sequence[str], xlabel: str,
                 left: float, below: float) -> Figure:
-    """A figure of maps with the same rows: title, rows and norm of each. `left`, `below`: inches for the names."""
+    """Returns a figure of heat maps with the same rows. Each panel is the title, the rows and the norm of a map. `left`
+    and `below` are the inches for the names of rows and of contenders.
+    """
     height = ROW * len(panels[0][1])
     figure = page.figure(HEADING + height + below)
     total = figure.get_figheight()

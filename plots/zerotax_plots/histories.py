@@ -1,4 +1,6 @@
-"""The histories of several allocators: a folder that has a folder of `zerotax history --out` for each."""
+"""Reads the histories of several allocators from one folder, which has an output folder of `zerotax history --out` for
+each allocator.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +17,35 @@ from zerotax_plots.results import Results
 FILE, SCHEMA = "history.json", "zerotax.history/1"
 REMEDY = "run `zerotax history --json history.json`"
 Version = dict[str, Any]
-# Corrections of several releases, made on days near each other, in any order.
+# Maximum time by which the releases of several lines may be out of order. A fix is released in every line on nearby
+# days.
 ROUND = timedelta(days=90)
 
 
 def load_all(source: str | Path) -> Results:
-    """The histories below a folder, as a run without points; raises ResultsError without any."""
+    """Loads the histories below a folder, as a run without points. Raises ResultsError if there are none."""
     files = sorted(Path(source).glob(f"*/{FILE}"))
     documents = [document for document in (read_document(file, SCHEMA, REMEDY) for file in files) if "allocator" in document]
     if not documents:
-        raise ResultsError(f"{source}: no folder in it has a {FILE} of an allocator; {REMEDY}")
+        raise ResultsError(f"{source}: contains no folder with a {FILE} of an allocator; {REMEDY}")
     documents.sort(key=lambda document: order(document["allocator"]))
     return Results(Path(source), {"histories": documents}, [])
 
 
 def word_at(version: Version, size: int) -> str | None:
-    """What calloc of this size does; None where that was not measured."""
+    """Returns what calloc of this size does in a version; None if this size was not measured."""
     return next((piece["word"] for piece in version.get("pieces", []) if piece["from_bytes"] <= size <= piece["to_bytes"]), None)
 
 
 def short(name: str) -> str:
-    """"2.2.7" of "v2.2.7", "2.8" of "gperftools-2.8"."""
+    """Returns the version number of a name: "2.2.7" for "v2.2.7", "2.8" for "gperftools-2.8"."""
     return re.sub(r"^\D+", "", name) or name
 
 
 def lines_of(versions: list[Version], most: int) -> list[list[Version]]:
-    """Releases of an older line that is still maintained come before the first of a newer one: there dates go back."""
+    """Splits versions into lines of releases with at most `most` versions each. Releases of an older line that is still
+    maintained precede the first release of a newer line, even if their dates are later.
+    """
     parts: list[list[Version]] = []
     before = date.min
     for version in versions:

@@ -1,4 +1,6 @@
-"""A thresholds file as lanes of a map: pieces of a bar, and marks where it changes, as zerotax wrote them."""
+"""The lanes of a thresholds file for a map: the pieces of a bar, and a mark for each threshold, in the words of
+zerotax.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from zerotax_plots.files import ResultsError
 from zerotax_plots.looks import order
 from zerotax_plots.units import plain_text
 
-UNKNOWN = "unknown"   # also where no command told what a lane does
+UNKNOWN = "unknown"   # also the word of a lane on which no command has a statement
 
 
 class Tick(NamedTuple):
-    """A threshold in a lane. `steady` is whether later callocs change, too, or the first alone."""
+    """A threshold in a lane. `steady` is whether later callocs change as well, or only the first."""
 
     at: int
     steady: bool
@@ -22,7 +24,7 @@ class Tick(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """One bar: `pieces` are (first size, first size beyond, word of what calloc does)."""
+    """One bar. `pieces` are (first size, first size beyond, word for what calloc does)."""
 
     allocator: str
     name: str
@@ -32,7 +34,7 @@ class Lane(NamedTuple):
     ticks: list[Tick]
 
     def label(self) -> str:
-        """The name of the lane beside that of its allocator."""
+        """Returns the name of the lane without the allocator's name."""
         return f"touch {plain_text(self.touch)}" + (" (worker)" if self.thread == "worker" else "")
 
 
@@ -47,8 +49,10 @@ def _lane(raw: dict[str, Any], thresholds: list[dict[str, Any]]) -> Lane:
 
 
 def changes_of(source: Path) -> dict[tuple[str, float, str], list[int]]:
-    """The sizes at which later callocs change, by allocator, touch and thread, from the thresholds.json beside a run's
-    file; none without one. One that is damaged is the map's to report, and costs the other figures nothing.
+    """Returns the sizes at which the behavior of later callocs changes, grouped by allocator, touch and thread.
+
+    Reads the thresholds.json beside a run's file. Without such a file, or with a damaged file, the result is empty. The
+    map of thresholds reports the damage, which does not affect other figures.
     """
     path = (source if source.is_dir() else source.parent) / "thresholds.json"
     if not path.is_file():
@@ -64,14 +68,15 @@ def changes_of(source: Path) -> dict[tuple[str, float, str], list[int]]:
 
 
 def lanes_of(document: dict[str, Any]) -> list[Lane]:
-    """The lanes to draw: of the worker thread only those that differ from the main thread's.
+    """Returns the lanes to draw. Lanes of the worker thread are included only if they differ from those of the main
+    thread.
 
-    Known allocators come first, and each one's lanes by touch.
+    Known allocators come first, and the lanes of each are sorted by touch.
     """
     every = [_lane(raw, document["thresholds"]) for raw in document["lanes"] if not raw.get("like_main", False)]
     return sorted(every, key=lambda lane: (order(lane.allocator), lane.touch, lane.thread))
 
 
 def words_of(document: dict[str, Any]) -> dict[str, str]:
-    """What the words of pieces mean, for the legend."""
+    """Returns the meanings of the words of pieces, for the legend."""
     return {UNKNOWN: "not known", **document.get("words", {})}

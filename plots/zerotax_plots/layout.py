@@ -1,4 +1,4 @@
-"""The words around the panels of every figure: title, what was measured where, footnotes."""
+"""The text around the panels of every figure: title, machine and versions, footnotes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from matplotlib.figure import Figure
 from zerotax_plots.labels import LINE, wrap
 from zerotax_plots.results import Na, Results
 from zerotax_plots.style import FAINT, INK
+from zerotax_plots.summary import subtitle, unfinished
 from zerotax_plots.units import counted_text
-from zerotax_plots.words import subtitle, unfinished
 
 WIDTH = 10.67          # inches: 1600 pixels at 150 dpi
 MARGIN = 0.14
-TITLE, SUBTITLE, NOTE = 13.5, 10.5, 9.5   # points; a README shows half of the 150 dpi
-REASONS = 4            # reasons told one by one in a footnote
+TITLE, SUBTITLE, NOTE = 13.5, 10.5, 9.5   # points; a README shows a figure at half of its 150 dpi
+REASONS = 4            # maximum number of reasons that a footnote lists one by one
 
 
 def tell(reasons: Counter[Na]) -> str:
-    """"3 points n/a: no pagemap; 1 point crashed: signal 11", the most frequent first."""
+    """Returns reasons with counts, the most frequent first: "3 points n/a: no pagemap; 1 point crashed: signal 11"."""
     told = [f"{counted_text(count, 'point')} {na.kind}: "
             f"{na.why if len(na.why) <= 90 else na.why[:89] + '…'}"
             for na, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
@@ -28,7 +28,7 @@ def tell(reasons: Counter[Na]) -> str:
 
 
 def gaps(values: list[list[float | Na]]) -> list[str]:
-    """The footnote about what is not drawn; `values` holds the figures drawn of each point."""
+    """Returns the footnote on missing values. `values` contains, for each point, the metrics that the figure draws."""
     reasons: Counter[Na] = Counter()
     for figures in values:
         missing = [figure for figure in figures if isinstance(figure, Na)]
@@ -56,10 +56,10 @@ class Layout:
         return len(lines) * points * LINE / 72
 
     def figure(self, body: float) -> Figure:
-        """A figure with `body` inches between the head and the footnotes, and its words."""
+        """Returns a figure with its text, and `body` inches between the head and the footnotes."""
         height = self.head + body + self.foot
         figure = Figure(figsize=(WIDTH, height))
-        figure.set_label(" ".join(self.title))   # what the files are called inside
+        figure.set_label(" ".join(self.title))   # the files' metadata contain the title
         y = height - MARGIN
 
         def write(lines: list[str], points: float, **look: str) -> None:

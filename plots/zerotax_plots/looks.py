@@ -1,4 +1,4 @@
-"""The colour, marker, line style and name of each allocator, which it keeps in every figure."""
+"""The color, marker, line style and name that each allocator has in every figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zerotax_plots.results import Key
 
 
 class Style(NamedTuple):
-    """How the line of one allocator is drawn. `dash` is in units of the line width."""
+    """The style of an allocator's line. `dash` is in units of the line width."""
 
     colour: str
     marker: str
@@ -22,10 +22,10 @@ ALLOCATORS = Path(__file__).resolve().parents[2] / "allocators"
 
 
 def known_styles(folder: Path = ALLOCATORS) -> dict[str, Style]:
-    """The style of every allocator whose folder has a plot.json, in the order that these say.
+    """Returns the style of every allocator whose folder has a plot.json, in the order that these files state.
 
-    Their hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved in lightness alone so that they also
-    differ in grey: CIE L* 0, 40, 50, 60, 28, 69 and 76. Their yellow vanishes on white.
+    The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), with a changed lightness so that they also
+    differ in gray: CIE L* 0, 40, 50, 60, 28, 69 and 76. Okabe and Ito's yellow is invisible on white.
     """
     found = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*/plot.json")}
     return {
@@ -47,15 +47,14 @@ FILLS = ("full", "none", "left", "top")
 
 
 def order(name: str) -> tuple[int, str]:
-    """Sort key of an allocator: the known ones in their fixed order, then the others by name."""
+    """Returns the sort key of an allocator: known allocators in their fixed order, then the others by name."""
     known = list(KNOWN)
     return (known.index(name) if name in KNOWN else len(known), name)
 
 
 def styles(names: set[str]) -> dict[str, Style]:
-    """The style of every allocator; known names always look the same.
-
-    Another name starts at a place that depends on it alone, and moves on while that is taken.
+    """Returns the style of every allocator. A known name always has the same style. For any other name, the first style
+    to try depends only on the name. If that style is taken, the name gets the next free style.
     """
     chosen = {name: KNOWN[name] for name in names if name in KNOWN}
     taken: set[int] = set()
@@ -69,9 +68,8 @@ def styles(names: set[str]) -> dict[str, Style]:
 
 
 def labels(keys: list[Key]) -> dict[Key, str]:
-    """The label of each line: allocator, its settings if any, and " (worker)" off main.
-
-    Two builds of one allocator are told apart by the file that was preloaded.
+    """Returns the label of each line: the allocator, its settings if any, and " (worker)" off the main thread. For two
+    builds of one allocator, the label also has the preloaded file.
     """
     def label(key: Key) -> str:
         settings = " ".join(f"{name}={value}" for name, value in key.env)
@@ -85,6 +83,6 @@ def labels(keys: list[Key]) -> dict[Key, str]:
 
 
 def darker(colour: str) -> str:
-    """The colour for the rim of a marker: light ones would be lost on white."""
+    """Returns the color for the rim of a marker. Without a rim, light markers would be invisible on white."""
     parts = (int(int(colour[i:i + 2], 16) * 0.7) for i in (1, 3, 5))
     return "#" + "".join(f"{part:02X}" for part in parts)

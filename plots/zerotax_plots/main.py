@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Sequence
 
 try:
-    from zerotax_plots import style  # noqa: F401  (first: it settles matplotlib's folder and backend)
+    from zerotax_plots import style  # noqa: F401 (imported first, because it sets matplotlib's folder and backend)
 except ModuleNotFoundError as missing:
     print(f"error: {missing}; install python3-matplotlib and use /usr/bin/python3",
           file=sys.stderr)
@@ -23,7 +23,7 @@ from zerotax_plots.results import Results, load
 
 FORMATS = ("png", "svg")
 PNG_DPI = 150
-# Raised when a document that does not match its schema is read.
+# The errors that reading a document may raise if the document does not match its schema.
 DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Draw = Callable[[Results], Figure]
 Load = Callable[[Path], Results]
@@ -35,11 +35,11 @@ def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespac
     parser.add_argument("results", type=named_path, metavar="RESULTS",
                         help="results folder, or the file of `zerotax run --json`")
     parser.add_argument("--out", type=named_path, metavar="DIR",
-                        help="where the figures go (default: the results folder)")
+                        help="folder for the figures (default: the results folder)")
     parser.add_argument("--force", action="store_true",
                         help="replace files that zerotax did not write")
     parser.add_argument("--format", action="append", choices=FORMATS, dest="formats",
-                        help="repeatable (default: both)")
+                        help="format of the figures, repeatable (default: both)")
     parsed = parser.parse_args(argv)
     if parsed.out is None:
         parsed.out = parsed.results if parsed.results.is_dir() else parsed.results.parent
@@ -48,16 +48,15 @@ def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespac
 
 
 def save(figure: Figure, name: str, out: Path, formats: Sequence[str], force: bool = False) -> list[Path]:
-    """Writes the figure in each format, and returns the paths. The same data give the same bytes.
-
-    Raises ResultsError when the folder cannot be written, or has another file of this name.
+    """Writes the figure in each format, and returns the paths. The same data give the same bytes. Raises ResultsError
+    if the folder cannot be written, or contains a file of this name that is not a figure.
     """
     paths = [out / f"{name}.{kind}" for kind in formats]
     try:
         out.mkdir(parents=True, exist_ok=True)
         for path in paths:
-            # matplotlib would write the time and its own version into the file. By "zerotax" a later figure knows that
-            # it may replace this one (harness/measuring/files/output_kind.cc).
+            # matplotlib would write the time and its own version into the file. "zerotax" marks a file that a later
+            # figure may replace (harness/measuring/files/output_kind.cc).
             stamps = {"Date": None, "Creator": "zerotax"} if path.suffix == ".svg" \
                 else {"Software": None}
             drawn = io.BytesIO()
@@ -71,23 +70,21 @@ def save(figure: Figure, name: str, out: Path, formats: Sequence[str], force: bo
 
 
 def damage_text(source: Path, error: Exception, of: str = "") -> str:
-    """The line about a file that is JSON of the right schema, but has something else where its schema has a figure.
-
-    The place in our own code tells a mistake of ours from damage.
+    """Returns the message on a file of the right schema that has another kind of value in place of a metric. The code
+    location of the failure distinguishes our own mistakes from damaged files.
     """
     frames = traceback.extract_tb(error.__traceback__)
     place = f", {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     what = " ".join(str(error).split())[:100]
-    return (f"error: {of}{source}: not as its schema says ({type(error).__name__}: {what}{place}); "
+    return (f"error: {of}{source}: does not match its schema ({type(error).__name__}: {what}{place}); "
             "measure again, or delete what another program wrote")
 
 
 def draw_all(figures: Sequence[tuple[str, Draw]], description: str,
              argv: Sequence[str] | None = None, load: Load = load) -> int:
-    """Draws the figures and prints a path per file; returns the exit status.
-
-    One figure that cannot be drawn does not keep the others from being drawn: it costs one line on
-    stderr, and status 2. One that has nothing to draw is left out, unless it alone was asked for.
+    """Draws the figures and prints a path per file. Returns the exit status. A figure that cannot be drawn costs one
+    line on stderr and status 2, but does not stop the other figures. A figure without content is skipped, unless it is
+    the only requested figure.
     """
     given = arguments(description, argv)
     status = 0
@@ -116,5 +113,5 @@ def draw_all(figures: Sequence[tuple[str, Draw]], description: str,
 
 def main(name: str, draw: Draw, description: str, argv: Sequence[str] | None = None,
          load: Load = load) -> int:
-    """The command line of one figure script; returns the exit status (0, or 2 for bad input)."""
+    """Runs the command line of one figure script, and returns the exit status (0, or 2 for bad input)."""
     return draw_all([(name, draw)], description, argv, load)

@@ -1,4 +1,4 @@
-"""Lines over size: a row of panels for each quantity, a column for each touch, one y axis."""
+"""Figures of lines against size: a row of panels for each metric, a column for each touch, one y axis."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from zerotax_plots.axes import ZERO_BAND, size_axis, time_axis, zero_axis
 from zerotax_plots.files import NothingToDraw
 from zerotax_plots.labels import LABEL_POINTS, LineEnd, end_labels, text_width, wrap
 from zerotax_plots.lanes import changes_of
-from zerotax_plots.looks import labels, order
 from zerotax_plots.layout import MARGIN, WIDTH, Layout, gaps
+from zerotax_plots.looks import labels, order
 from zerotax_plots.results import Key, Na, Point, Results
 from zerotax_plots.style import FAINT, line_styles
 from zerotax_plots.summary import touch_heading
 from zerotax_plots.units import plain_text
 
 LEFT, BETWEEN_ROWS, HEADING, BELOW = 1.08, 0.32, 0.38, 0.80   # inches
-LEGEND_LINE, HANDLE = 0.24, 0.74   # inches: height of a line, width of an entry but its name
+LEGEND_LINE, HANDLE = 0.24, 0.74   # inches: height of a line, width of an entry without its name
 MOST_COLUMNS = 2
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of a figure. `band` gives the 5th and 95th percentile, where there are any."""
+    """One metric of a figure. `band` returns the 5th and 95th percentile, if there are any."""
 
     title: str
     value: Callable[[Point], float | Na]
@@ -37,19 +37,22 @@ class Row:
 
 @dataclass(frozen=True)
 class Guide:
-    """A thin reference line: what `value` gives for a size in bytes."""
+    """A thin reference line: `value` returns its height for a size in bytes."""
 
     label: str
     value: Callable[[float], float]
 
 
 def lines_of(results: Results) -> list[Key]:
-    """The lines to draw, known allocators first and each one's default settings before others."""
+    """Returns the lines to draw. Known allocators come first, and the default settings of an allocator precede other
+    settings.
+    """
     return sorted(results.series(), key=lambda key: (order(key.allocator), key))
 
 
 def columns_of(results: Results) -> tuple[list[float], list[str]]:
-    """The touch values to show, and a footnote on those that have no room: the extremes tell most.
+    """Returns the touch values to show, and a footnote on the values without space. The smallest and the largest value
+    are always shown if possible.
     """
     touches = results.touches()
     if len(touches) <= MOST_COLUMNS:
@@ -59,7 +62,7 @@ def columns_of(results: Results) -> tuple[list[float], list[str]]:
 
 
 def legend_shape(entries: list[str]) -> tuple[int, int]:
-    """(columns, lines) of a legend as wide as the page: as few lines as the width allows."""
+    """Returns the (columns, lines) of a legend as wide as the page, with the fewest lines that suffice."""
     texts = [entry.split("\n") for entry in entries]
     widths = [max(text_width(line, LABEL_POINTS) for line in text) + HANDLE for text in texts]
     for lines in range(1, len(widths)):   # a legend is filled column by column
@@ -88,11 +91,11 @@ class LineFigure:
         self.numbers = [v for figures in values for v in figures if not isinstance(v, Na)]
         if not self.numbers:
             why = next(v.why for figures in values for v in figures if isinstance(v, Na))
-            raise NothingToDraw(f"no point has the figures drawn here ({why}); "
+            raise NothingToDraw(f"no point has the metrics drawn here ({why}); "
                                 "`zerotax doctor` says what this machine can measure")
 
     def draw(self, title: str, height: float) -> Figure:
-        """The figure, with panels `height` inches high."""
+        """Returns the figure, with panels `height` inches high."""
         page = Layout(title, self.results, self.notes)
         per_line, legend_lines = legend_shape([self._legend_text(key) for key in self.keys])
         legend = LEGEND_LINE * legend_lines + 0.06
@@ -129,7 +132,9 @@ class LineFigure:
         return "\n".join(wrap(self.names[key], WIDTH - 2 * MARGIN - HANDLE, LABEL_POINTS))
 
     def _label_room(self) -> float:
-        """Inches right of a panel: for the widest name that leaves the panels wide enough."""
+        """Returns the inches to the right of a panel: enough for the widest name that still leaves the panels wide
+        enough.
+        """
         widths = [text_width(name, LABEL_POINTS) for name in self.names.values()]
         return 0.34 + max([width for width in widths if width <= 1.0], default=0.1)
 
@@ -143,7 +148,7 @@ class LineFigure:
         at_zero = [key for key in self.keys if any(v == 0 for _, v in shown[key])]
         ends = []
         for z, key in enumerate(self.keys):
-            # Lines at zero are spread inside its band, or the last would hide the others.
+            # Spreads lines at zero inside the band of zeros. Otherwise, the last line would hide the others.
             zero = 0.0
             if len(at_zero) > 1 and key in at_zero:
                 zero = (0.5 - at_zero.index(key) / (len(at_zero) - 1)) * 1.4 * ZERO_BAND * unit
@@ -164,7 +169,7 @@ class LineFigure:
         end_labels(axes, ends, room, height)
 
     def _pieces(self, key: Key, touch: float, xs: list[int], ys: list[float]) -> tuple[list[float], list[float]]:
-        """The line with a gap at each threshold: what lies between two behaviours is neither."""
+        """Returns the line with a gap at each threshold, because no value between two behaviors is known."""
         changes = self.changes.get((key.allocator, touch, key.thread), [])
         shown_x: list[float] = []
         shown_y: list[float] = []
@@ -180,7 +185,7 @@ class LineFigure:
         if self.base is not None:
             most = [self.guide.value(max(p.size for p in self.points))] if self.guide else []
             return zero_axis(axes, self.numbers + most, self.base)
-        # A clock does not resolve less than 1 ns, and a log axis has no zero.
+        # A clock does not resolve times below 1 ns, and a log axis cannot show zero.
         low, high = max(1.0, min(self.numbers)), max(1.0, max(self.numbers))
         time_axis(axes, low / 1.6, max(high, low * 10) * 1.6)
         return 1.0
@@ -194,7 +199,7 @@ class LineFigure:
         axes.plot(sizes, [self.guide.value(size) for size in sizes], color="#D6D6D6",
                   linewidth=7, zorder=1, solid_capstyle="butt")
         if labelled and sizes:
-            at = sizes[len(sizes) * 9 // 20]   # above the line, where no allocator gets to
+            at = sizes[len(sizes) * 9 // 20]    # the label is above the guide, where no allocator's line lies
             axes.annotate(self.guide.label, (at, self.guide.value(at)), xytext=(-9, 3),
                           textcoords="offset points", ha="right", va="bottom", color=FAINT,
                           fontsize=9.5, zorder=2)

@@ -1,6 +1,6 @@
 """Reads what zerotax wrote: a results folder, or the file of `zerotax run --json`.
 
-Only what drawing needs is checked here; `validate.py` checks a file against the whole schema.
+Checks only what drawing needs; `validate.py` checks a file against the whole schema.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ IDENTITY = {"allocator": str, "case": str, "size_bytes": int, "touch": (int, flo
 
 
 class Na(NamedTuple):
-    """A figure that could not be measured, and why; `kind` is what became of it."""
+    """A metric that could not be measured, and the reason. `kind` is how the point ended."""
 
     why: str
     kind: str = "n/a"
 
 
 class Key(NamedTuple):
-    """What the points of one line of a figure have in common."""
+    """The properties that the points of one line of a figure share."""
 
     allocator: str
     env: tuple[tuple[str, str], ...]
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """One measured point. `size` is in bytes, `touch` a fraction from 0 to 1."""
+    """One measured point. `size` is in bytes, and `touch` is a fraction from 0 to 1."""
 
     key: Key
     size: int
@@ -49,11 +49,9 @@ class Point:
     raw: dict[str, Any]
 
     def figure(self, name: str, *parts: str) -> float | Na:
-        """The figure `name` in the unit of its suffix (ns, bytes; faults are a count).
-
-        `parts` lead into it: "median", "p05" or "p95" of a spread of times, "child" and so on of a
-        fork. A point that is not ok has no figures: what an allocator that broke its promise took
-        for it compares with nothing.
+        """Returns the metric `name` in the unit of its suffix (ns, bytes; faults are a count). `parts` are the keys
+        within the metric: "median", "p05" or "p95" of a spread of times, or "child" and further keys of a fork. A point
+        that is not ok has no metrics, because the metrics of an allocator that broke its promise are not comparable.
         """
         if self.status != "ok":
             return Na(self.reason or "no reason given", ENDED.get(self.status, self.status))
@@ -70,48 +68,50 @@ class Point:
 
 @dataclass(frozen=True)
 class Results:
-    """A run: the object of run.json, and the points that figures are drawn from."""
+    """A run: the object of run.json, and the points from which figures are drawn."""
 
     source: Path
     run: dict[str, Any]
     points: list[Point]
-    cases: dict[str, list[Point]] = field(default_factory=dict)   # the points of every case
+    cases: dict[str, list[Point]] = field(default_factory=dict)   # points of all cases
 
     def of_case(self, case: str) -> Results:
-        """The same run with the points of another case; there may be none."""
+        """Returns the same run with the points of another case, possibly none."""
         return Results(self.source, self.run, self.cases.get(case, []), self.cases)
 
     def environment(self, name: str) -> Any:
-        """A field of the environment, or None when it was not available."""
+        """Returns a field of the environment, or None if it was not available."""
         value = self.run.get("environment", {}).get(name)
         return None if isinstance(value, dict) else value
 
     def page_bytes(self) -> int:
-        """Size of a page in bytes; 4096 when the run does not say."""
+        """Returns the page size in bytes; 4096 if the run does not state the page size."""
         return int(self.environment("page_bytes") or 4096)
 
     def touches(self) -> list[float]:
-        """The fractions of pages written that were measured, ascending."""
+        """Returns the measured touches (fractions of pages written), ascending."""
         return sorted({point.touch for point in self.points})
 
     def series(self) -> list[Key]:
-        """One key for each line to draw, in a fixed order."""
+        """Returns one key for each line to draw, in a fixed order."""
         return sorted({point.key for point in self.points})
 
     def of(self, key: Key, touch: float) -> list[Point]:
-        """The points of one line in one panel, by ascending size."""
+        """Returns the points of one line in one panel, by ascending size."""
         return sorted((point for point in self.points if point.key == key and point.touch == touch),
                       key=lambda point: point.size)
 
 
 def total(values: list[float | Na]) -> float | Na:
-    """The sum, or the first reason why there is none: a sum without a term would be too small."""
+    """Returns the sum, or the first reason why a term is missing. A sum that left out a missing term would be too
+    small.
+    """
     missing = [value for value in values if isinstance(value, Na)]
     return missing[0] if missing else float(sum(values))  # type: ignore[arg-type]
 
 
 def _point(raw: Any, where: str) -> Point:
-    """The point, or a ResultsError that names the place."""
+    """Returns the parsed point. Raises ResultsError, with the place of the point, if the point is unusable."""
     if not isinstance(raw, dict):
         raise ResultsError(f"{where}: a point is a JSON object; {REMEDY}")
     for name, kind in IDENTITY.items():
@@ -126,7 +126,9 @@ def _point(raw: Any, where: str) -> Point:
 
 
 def _raw_points(path: Path, run: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every point of the run with its place, from the run itself or from the file it names."""
+    """Yields every point of the run with its place for messages. The points are in the run itself, or in the file that
+    the run names.
+    """
     if isinstance(run.get("points"), list):
         yield from ((f"{path}: points[{n}]", raw) for n, raw in enumerate(run["points"]))
         return
@@ -144,7 +146,7 @@ def _raw_points(path: Path, run: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _leave_out_times(raw: Any, why: str) -> None:
-    """Takes the times out of a point, and of its parts; what is counted stays."""
+    """Removes the times from a point and its parts, and keeps the counts."""
     for part in raw if isinstance(raw, list) else [raw]:
         if not isinstance(part, dict):
             continue
@@ -156,7 +158,7 @@ def _leave_out_times(raw: Any, why: str) -> None:
 
 
 def _check_head(run: dict[str, Any], path: Path) -> None:
-    """Raises ResultsError unless what the words of a figure are taken from has the right shape."""
+    """Raises ResultsError if the data for the words of a figure has the wrong shape."""
     allocators = run.get("allocators", [])
     if not all(isinstance(run.get(name, {}), dict) for name in ("environment", "plan")) \
             or not isinstance(allocators, list) \
@@ -165,10 +167,10 @@ def _check_head(run: dict[str, Any], path: Path) -> None:
 
 
 def read_run(source: str | Path, slim: Callable[[Any], None] = lambda raw: None) -> Results:
-    """A results folder or a `--json` file with the points of all cases, whatever became of them.
+    """Returns a results folder or a `--json` file with the points of all cases, whatever their status.
 
-    Of points measured twice the later one counts. `slim` may take out of each point what is not needed.
-    Raises ResultsError when it is unusable.
+    If a point was measured twice, the later one counts. `slim` may remove unneeded parts of each point. Raises
+    ResultsError if the results are unusable.
     """
     path = Path(source)
     if not path.exists():
@@ -180,7 +182,7 @@ def read_run(source: str | Path, slim: Callable[[Any], None] = lambda raw: None)
         raise ResultsError(f"{path}: not JSON ({error}); measure again") from error
     schema = run.get("schema") if isinstance(run, dict) else None
     if schema != SCHEMA:
-        raise ResultsError(f"{path}: its schema is {schema!r} and these plots read {SCHEMA!r}; "
+        raise ResultsError(f"{path}: its schema is {schema!r}, but these plots read {SCHEMA!r}; "
                            "draw it with the plots of the zerotax version that wrote it")
     _check_head(run, path)
     comparable = run.get("comparable_times")
@@ -197,10 +199,8 @@ def read_run(source: str | Path, slim: Callable[[Any], None] = lambda raw: None)
 
 
 def load(source: str | Path, case: str = CASE) -> Results:
-    """Loads a results folder or a `--json` file; raises ResultsError when there is nothing to draw.
-
-    The points are those of one case: calls of the others do other work, so their times do not belong
-    on the same line.
+    """Loads a results folder or a `--json` file. Raises ResultsError if there is nothing to draw. The points are those
+    of one case. Calls of other cases do other work, so the times of other cases do not belong on the same line.
     """
     results = read_run(source).of_case(case)
     if not any(point.status == "ok" for point in results.points):

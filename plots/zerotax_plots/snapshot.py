@@ -1,4 +1,4 @@
-"""What a snapshot document says of each alternative."""
+"""The content of a snapshot document: the results of each alternative."""
 
 from __future__ import annotations
 
@@ -30,27 +30,28 @@ LOOKS = {
 
 
 class Mark(NamedTuple):
-    """One alternative: how much slower the writers are, memory added, and the time of standing still."""
+    """One alternative: the slow-down of the writers, the added memory, and the time for which the writers are stopped.
+    """
 
     name: str
     slowdown: float
-    share: float | None   # of the array's size
+    share: float | None   # fraction of the array's size
     stopped_ns: float
 
 
 def chosen(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The results of the first allocator."""
+    """Returns the results of the first allocator."""
     every = document["results"]
     return [result for result in every if result["allocator"] == every[0]["allocator"]]
 
 
 def available(figure: Any) -> bool:
-    """Whether a figure was measured."""
+    """Returns whether a metric was measured."""
     return not (isinstance(figure, dict) and set(figure) == {"na"})
 
 
 def marks(document: dict[str, Any]) -> list[Mark]:
-    """Those that there is something to draw of, as the document says; none in a file of an earlier version."""
+    """Returns the marks to draw, as the document states them. A file of an earlier version has no marks."""
     found = []
     for result in chosen(document):
         mark = result.get("mark", {"na": "of an earlier version"})
@@ -61,11 +62,13 @@ def marks(document: dict[str, Any]) -> list[Mark]:
 
 
 def without_mark(result: dict[str, Any]) -> str:
-    """Why there is nothing to draw of a result; "" where there is, or where the document does not say."""
+    """Returns the reason why a result has no mark. Returns "" if the result has a mark, or the document states no
+    reason.
+    """
     mark = result.get("mark", {})
     return str(mark["na"]) if "na" in mark else ""
 
 
 def title(document: dict[str, Any]) -> str:
-    """How much slower the writers are, at the most and at the least."""
+    """Returns the largest and the smallest slow-down of the writers."""
     return title_of(document, f"A snapshot of {size_text(document['parameters']['array_bytes'])} under writers")

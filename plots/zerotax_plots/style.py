@@ -1,7 +1,7 @@
-"""How every figure looks: one colour, marker and line style per allocator, readable in grey.
+"""The look of every figure: one color, marker and line style per allocator, readable in gray.
 
-Import this module before any other part of matplotlib: it chooses where matplotlib keeps its font
-cache and which backend draws, and both are fixed on first use.
+Import this module before any other part of matplotlib. This module chooses the folder of the font cache and the
+backend, which matplotlib fixes on first use.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _private_folder() -> str:
-    """A folder for matplotlib's font cache that is ours alone.
-
-    It is kept between runs, as building the cache takes seconds: in the user's cache, beside what
-    `zerotax history` keeps. Where there is none (no home, or another user's, as under sudo) it is a
-    temporary one, which is removed.
+    """Returns a folder for matplotlib's font cache that belongs to this user. The folder is in the user's cache, beside
+    the data of `zerotax history`. It is kept between runs, because building the font cache takes seconds. If the user
+    has no cache folder (no home, or another user's home, as under sudo), the folder is temporary and is removed.
     """
     home = os.environ.get("HOME", "")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or f"{home}/.cache")
@@ -43,7 +41,7 @@ def _private_folder() -> str:
     return passing
 
 
-if not os.environ.get("MPLCONFIGDIR"):   # matplotlib, too, takes an empty one for none
+if not os.environ.get("MPLCONFIGDIR"):   # matplotlib also treats an empty variable as unset
     os.environ["MPLCONFIGDIR"] = _private_folder()
 
 import matplotlib  # noqa: E402  (the folder must be set first)
@@ -55,7 +53,7 @@ matplotlib.use("agg")
 INK = "#222222"
 FAINT = "#5A5A5A"
 GRID = "#DDDDDD"
-# The user's matplotlibrc must not change a published figure, so start from matplotlib's defaults.
+# Starts from matplotlib's defaults, because the user's matplotlibrc must not change a published figure.
 matplotlib.rcdefaults()
 matplotlib.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": 11, "axes.labelsize": 11, "text.color": INK,
@@ -63,16 +61,15 @@ matplotlib.rcParams.update({
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
     "xtick.color": INK, "ytick.color": INK, "xtick.labelsize": 10, "ytick.labelsize": 10.5,
     "grid.color": GRID, "grid.linewidth": 0.7, "hatch.linewidth": 1.0,
-    "text.parse_math": False,     # a $ in a setting is a dollar
+    "text.parse_math": False,     # a $ in a setting is a literal dollar sign
     "svg.hashsalt": "zerotax",    # the same data give the same bytes
-    "svg.fonttype": "path",       # the same picture whatever fonts the reader has
+    "svg.fonttype": "path",       # every reader sees the same picture, whatever fonts are installed
 })
 
 
 def line_styles(keys: list[Key]) -> dict[Key, dict[str, Any]]:
-    """Arguments of Axes.plot for each line: its allocator's style, its own filling of markers.
-
-    Lines often coincide. The first are the widest, so that each shows around the next.
+    """Returns the arguments of Axes.plot for each line: the allocator's style, and a distinct filling of markers. Lines
+    often coincide. The first lines are the widest, so that each line is visible around the next one.
     """
     by_name = styles({key.allocator for key in keys})
     seen: dict[str, int] = {}

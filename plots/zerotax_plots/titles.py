@@ -1,4 +1,4 @@
-"""The titles of the figures that are drawn from points: what each figure shows, in one sentence."""
+"""The titles of the figures that are drawn from points: the content of each figure, in one sentence."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from zerotax_plots.results import Na, Point, Results
 from zerotax_plots.summary import known, rows_of
 from zerotax_plots.units import given_size_text, rate_text, size_text, time_text
 
-MOST_NAMES, MOST_CHARS = 3, 40   # a title with more names, or longer ones together, has their number instead
+# Limits of names, and of characters in all names. Beyond a limit, a title has the number of names instead.
+MOST_NAMES, MOST_CHARS = 3, 40
 HEADLINE_SIZES = (1000 << 20, 100 << 20)
 Ranked = list[tuple[float, str]]
 
 
 def _ranked(results: Results, points: Iterable[Point], value: tuple[str, ...]) -> Ranked:
-    """The value of each point that has a value, with the name of its line, smallest first."""
+    """Returns each point's value with the name of the line, smallest value first. Points without a value are left out.
+    """
     names = labels(results.series())
     found = [(point.figure(*value), names[point.key]) for point in points if point.status == "ok"]
     return sorted((number, name) for number, name in found if not isinstance(number, Na))
 
 
 def _largest_shared(results: Results) -> list[Point]:
-    """The points of the largest size that two or more lines share, at the smallest share touched."""
+    """Returns the points of the largest size that at least two lines share, at the smallest touched fraction."""
     touch = min(results.touches(), default=0.0)
     sizes: dict[int, list[Point]] = {}
     for point in results.points:
@@ -44,7 +46,9 @@ def _times(results: Results, points: list[Point]) -> str | None:
 
 
 def headline(results: Results) -> str | None:
-    """The calloc times at the larger of HEADLINE_SIZES, or at the smaller if the larger was not measured."""
+    """Returns a title with the calloc times at the larger of HEADLINE_SIZES, or at the smaller if the larger was not
+    measured.
+    """
     touch = min(results.touches(), default=0.0)
     titles = (_times(results, [point for point in results.points if point.size == size and point.touch == touch])
               for size in HEADLINE_SIZES)
@@ -52,13 +56,15 @@ def headline(results: Results) -> str | None:
 
 
 def times(results: Results) -> str | None:
-    """The fastest and the slowest calloc at the largest size that two or more lines share."""
+    """Returns a title with the fastest and the slowest calloc at the largest size that at least two lines share."""
     points = _largest_shared(results)
     return _times(results, points) if len(_ranked(results, points, ("calloc_ns", "median"))) > 1 else None
 
 
 def _doers(results: Results, where: str, does: dict[str, bool], one: str, several: str) -> str | None:
-    """Names the allocators that `does` marks: "In an untouched calloc of 1 GiB, …". None if a part was touched."""
+    """Names the allocators that `does` marks: "In an untouched calloc of 1 GiB, …". None if `does` marks no allocator,
+    or if a part of the block was touched.
+    """
     points = _largest_shared(results)
     names = sorted(name for name, yes in does.items() if yes)
     if not names or not points or points[0].touch != 0:
@@ -70,7 +76,9 @@ def _doers(results: Results, where: str, does: dict[str, bool], one: str, severa
 
 
 def faults(results: Results) -> str | None:
-    """Names the allocators that fault in every page. A twentieth may lack, because some keep a header in the block."""
+    """Names the allocators that fault in every page. A twentieth of the faults may be missing, because some allocators
+    write a header into the block.
+    """
     names, page, does = labels(results.series()), results.page_bytes(), {}
     for point in _largest_shared(results):
         count = point.figure("calloc_faults")
@@ -81,7 +89,7 @@ def faults(results: Results) -> str | None:
 
 
 def zeroed(results: Results) -> str | None:
-    """Names the allocators that write zeros over zeros, as the summary judges."""
+    """Names the allocators that write zeros over zeros, as judged by the summary."""
     names, rows, does = labels(results.series()), rows_of(known(results.source)), {}
     for point in _largest_shared(results):
         answer = rows.get((point.key, point.raw["case"], point.size, point.touch), {}).get("redundant")
@@ -91,7 +99,7 @@ def zeroed(results: Results) -> str | None:
 
 
 def forks(results: Results) -> str | None:
-    """The fastest and the slowest fork with the largest block."""
+    """Returns a title with the fastest and the slowest fork with the largest block."""
     largest = max((point.size for point in results.points), default=0)
     points = [point for point in results.points if point.size == largest and point.touch == 0]
     ranked = _ranked(results, points, ("fork", "fork_ns", "median"))
@@ -102,7 +110,9 @@ def forks(results: Results) -> str | None:
 
 
 def receiving(results: Results) -> str | None:
-    """The best and the worst rate, at the size where they are furthest apart; by TCP if TLS was not measured."""
+    """Returns a title with the best and the worst rate, at the size where they differ most. The rates are those of TCP
+    if TLS was not measured.
+    """
     for case in ("recv_buffer", "recv_buffer_tcp"):
         shown = results.of_case(case)
         sizes = sorted({point.size for point in shown.points})

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <ctime>
 
-// The file by which zerotax trace start, stop and status speak to a process: FOLDER/control-PID, mapped by both. One
-// futex (`state`) says whose turn it is; whoever may write the file may use it. Nothing is open in the process, because
-// a program may close descriptors that it does not know, and nothing is polled.
+// The file through which zerotax trace start, stop and status communicate with a process: FOLDER/control-PID, mapped by
+// both. One futex (`state`) indicates whose turn it is. Any process that may write to the file may use it. The traced
+// process keeps no descriptor open, because a program may close descriptors that it does not know. Neither side polls.
 
 namespace zerotax::recorder {
 
@@ -21,25 +21,26 @@ inline constexpr const char* kControlVariable = "ZEROTAX_TRACE_CONTROL";
 
 enum class ControlState : std::uint32_t {
   kIdle = 0,
-  kRequested = 1,  ///< by a client, who holds the file's lock (flock(2)); it may take the request back
-  kTaken = 2,      ///< the process acts on it
+  kRequested = 1,  ///< requested by a client, which holds the file's lock (flock(2)) and may withdraw the request
+  kTaken = 2,      ///< the process is handling the request
   kAnswered = 3,
-  kClosed = 4,  ///< the process ends
+  kClosed = 4,  ///< the process is ending
 };
 
 enum class ControlAction : std::uint32_t { kStatus = 0, kStart = 1, kStop = 2 };
 
-/// What became of a request.
+/// The result of a request.
 enum class ControlResult : std::uint32_t {
   kDone = 0,
   kAlreadyRecording = 1,
   kNotRecording = 2,
-  kFailed = 3,  ///< `message` says why
+  kFailed = 3,  ///< `message` gives the reason
 };
 
 enum class ControlRecording : std::uint32_t { kOff = 0, kOn = 1, kTriggered = 2 };
 
-/// The options of a trace, as in zerotax_trace_options: 0 and "" mean the process's own environment, or the default.
+/// The options of a trace, as in zerotax_trace_options. For 0 and "", the environment of the traced process or the
+/// default applies.
 struct ControlOptions {
   char folder[4096];
   char events[1024];
@@ -53,17 +54,18 @@ struct ControlOptions {
 
 struct ControlFile {
   char magic[8];
-  std::uint64_t bytes;      ///< of the file
-  std::uint64_t started;    ///< when the process started, as /proc/PID/stat has it: another may get its number
-  std::uint64_t lost;       ///< records of the trace, or of the last one
+  std::uint64_t bytes;      ///< size of the file
+  std::uint64_t started;    ///< start time of the process, from /proc/PID/stat, because the PID may be reused
+  std::uint64_t lost;       ///< records lost in the current or the last trace
   std::uint32_t state;      ///< ControlState
   std::uint32_t action;     ///< ControlAction
   std::uint32_t result;     ///< ControlResult
   std::uint32_t recording;  ///< ControlRecording
-  std::uint32_t answers;    ///< so far: one that came just before the process ended (kClosed) counts, too
+  std::uint32_t answers;    ///< number of answers so far, including an answer given just before the process ended
+                            ///< (kClosed)
   std::uint32_t reserved;
-  ControlOptions wanted;   ///< of kStart
-  ControlOptions current;  ///< of the trace, or of the last one; folder: the process's own
+  ControlOptions wanted;   ///< options of the requested trace (kStart)
+  ControlOptions current;  ///< options of the current or the last trace; `folder` is the process's own folder
   char message[512];
 };
 
@@ -75,10 +77,11 @@ inline std::atomic_ref<std::uint32_t> answers_of(ControlFile& file) {
   return std::atomic_ref<std::uint32_t>(file.answers);
 }
 
-/// Wakes who waits for another state. Not FUTEX_PRIVATE_FLAG: the other side is another process.
+/// Wakes the side that waits for another state. FUTEX_PRIVATE_FLAG is not set, because the other side is another
+/// process.
 inline void wake(ControlFile& file) { ::syscall(SYS_futex, &file.state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-/// Sleeps while it is in this state, for so long at most (null: for ever); it may wake for nothing.
+/// Sleeps while the file is in this state, for at most `most` (null: without limit). Spurious wake-ups are possible.
 inline void wait_while(ControlFile& file, std::uint32_t state, const timespec* most) {
   ::syscall(SYS_futex, &file.state, FUTEX_WAIT, state, most, nullptr, 0);
 }

@@ -6,12 +6,13 @@
 #include "functions/events.h"
 #include "functions/modules.h"
 
-// The two functions that a compiler's -finstrument-functions calls (GCC manual, "Program Instrumentation Options").
+// Defines the two functions that code compiled with -finstrument-functions calls (GCC manual, "Program Instrumentation
+// Options").
 
 namespace {
 
-/// The loaded files are recorded before the first function of each trace, and again in a forked child, which has one of
-/// its own.
+/// Whether to record the loaded modules before the next function event. The modules are recorded once per trace, and
+/// again in a forked child, which has its own trace.
 std::atomic<bool> modules_wanted{true};
 
 [[gnu::noinline, gnu::cold]] void give_modules() {
@@ -21,7 +22,7 @@ std::atomic<bool> modules_wanted{true};
 
 void in_child() { modules_wanted.store(true); }
 
-/// Those that were loaded meanwhile are recorded at the end of a trace.
+/// Files that were loaded during a trace are recorded at its end.
 void trace_changes(int on) {
   if (!modules_wanted.exchange(true) && on == 0) zerotax::functions::record_modules();
 }
@@ -33,8 +34,8 @@ void trace_changes(int on) {
 
 }  // namespace
 
-// The reader expects (harness/program/trace/function_calls.cc): two words below the function's stack pointer,
-// wherever the hook's own frame is.
+// Address two words below the function's stack pointer, wherever the hook's own frame is. The reader relies on this
+// address (harness/program/trace/function_calls.cc).
 #if defined(__x86_64__)
 #define ZEROTAX_HOOK_STACK reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))
 #else

@@ -9,7 +9,8 @@ constexpr int kStackPointer = 13;  // sysdeps/aarch64/jmpbuf-offsets.h
 
 std::uint64_t guard = 0;
 
-/// The stack pointer is xored with a number of this process (pointer_guard.h), which a buffer of our own shows.
+/// glibc xors the stack pointer with a secret number of this process (pointer_guard.h). The jmp_buf of a setjmp made
+/// here reveals that number.
 [[gnu::constructor]] void find_guard() {
   static jmp_buf own;
   std::uint64_t stack = 0;

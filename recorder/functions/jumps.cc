@@ -5,7 +5,7 @@
 #include "functions/events.h"
 #include "functions/jump_target.h"
 
-// The functions that a longjmp leaves do not exit: the target of the jump shows which ones they are.
+// Functions that a longjmp leaves do not exit. The target of the jump identifies these functions.
 
 namespace {
 
@@ -23,7 +23,7 @@ Jump real_underscore = nullptr;
 Jump real_siglongjmp = nullptr;
 Jump real_checked = nullptr;
 
-/// Looked up early, because a signal handler may jump.
+/// The functions are looked up early, because a signal handler may jump.
 [[gnu::constructor]] void find() {
   real_longjmp = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "longjmp"));
   real_underscore = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "_longjmp"));

@@ -16,7 +16,7 @@ namespace {
 
 std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
-/// The note that the linker wrote (--build-id), if it is no longer than a SHA-1.
+/// Copies the build ID from the linker's note (--build-id) if it is no longer than a SHA-1.
 void copy_build_id(const char* notes, std::size_t bytes, function_module& module) {
   for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= bytes;) {
     ElfW(Nhdr) note{};
@@ -47,7 +47,8 @@ int record_module(dl_phdr_info* info, std::size_t /*size*/, void* /*nothing*/) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
     std::strncpy(module.path, info->dlpi_name, sizeof module.path - 1);
   } else {
-    // The program itself has no name here. A longer path is cut; its functions then have no names.
+    // The loader reports no name for the program itself. A path that is too long is cut; the file's functions then have
+    // no names.
     const ssize_t length = ::readlink("/proc/self/exe", module.path, sizeof module.path - 1);
     if (length <= 0) return 0;
   }
@@ -60,13 +61,13 @@ int record_module(dl_phdr_info* info, std::size_t /*size*/, void* /*nothing*/) {
 
 void record_modules() {
   ::dl_iterate_phdr(record_module, nullptr);
-  // A buffer that keeps only the latest records would overwrite them, and no function had a name.
+  // A buffer that keeps only the latest records would overwrite these records, and no function would have a name.
   zerotax_trace_flush();
 }
 
 }  // namespace zerotax::functions
 
-/// Records the names of the loaded files before one of them is unloaded.
+/// Records the names of the loaded files before any of them is unloaded.
 extern "C" ZEROTAX_PUBLIC_ int dlclose(void* handle) noexcept {
   static const auto real = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
   if (zerotax_trace_is_on()) zerotax::functions::record_modules();

@@ -2,7 +2,7 @@
 
 namespace zerotax::functions {
 
-/// Records which program files are loaded now.
+/// Records the program files that are loaded now.
 void record_modules();
 
 }  // namespace zerotax::functions

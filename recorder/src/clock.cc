@@ -30,7 +30,7 @@ std::uint64_t read_tsc() {
 #endif
 }
 
-/// Reads the clock between two readings of the TSC; of several tries, the one with the closest readings is kept.
+/// Reads the clock between two readings of the TSC, several times. Keeps the attempt whose two readings are closest.
 ClockPair read_pair(bool tsc) {
   ClockPair pair{};
   if (!tsc) {
@@ -49,7 +49,7 @@ ClockPair read_pair(bool tsc) {
     pair.ticks = before + best / 2;
     pair.monotonic_ns = now;
   }
-  // For now, the other clock differs by a constant.
+  // During this short time, the difference between the two clocks is constant.
   const std::uint64_t before = clock_ns(CLOCK_MONOTONIC);
   const std::uint64_t real = clock_ns(CLOCK_REALTIME);
   pair.realtime_ns = real - (before - pair.monotonic_ns);
@@ -93,7 +93,7 @@ std::uint64_t frequency(const Clock& clock) {
 void unix_offset(const Clock& clock, std::int64_t& seconds, std::uint64_t& ticks) {
   const Wide per_second = frequency(clock);
   const Wide since_1970 = Wide{clock.begin.realtime_ns} * per_second / kSecond;
-  // If the clock is earlier than 1970 plus the time since the TSC was 0, the offset would be negative: start at 1970.
+  // The offset would be negative if the clock's time since 1970 is shorter than the TSC's age. In that case, 0 is used.
   const Wide offset = since_1970 > clock.begin.ticks ? since_1970 - clock.begin.ticks : 0;
   seconds = static_cast<std::int64_t>(offset / per_second);
   ticks = static_cast<std::uint64_t>(offset % per_second);

@@ -4,41 +4,41 @@
 
 namespace zerotax::recorder {
 
-/// The same moment on three clocks.
+/// One moment on three clocks.
 struct ClockPair {
   std::uint64_t ticks;
   std::uint64_t monotonic_ns;
   std::uint64_t realtime_ns;
 };
 
-/// The clock of the timestamps.
+/// The clock for timestamps.
 struct Clock {
-  bool tsc = false;  ///< counts_tsc() for threads that may still be recording when the next trace begins
+  bool tsc = false;  ///< read only by counts_tsc(), because threads may still be recording when the next trace begins
   ClockPair begin{};
-  ClockPair end{};  ///< the latest calibration; the further from begin, the better
+  ClockPair end{};  ///< the latest calibration; a later calibration is more accurate
 };
 
-/// Whether the processor's counter (the TSC of x86-64, the virtual counter of arm64, called TSC here) counts at one
-/// rate on all CPUs and in all power states: on x86-64 it is invariant (CPUID 0x80000007, EDX bit 8; AMD APM 2, 13.2.4;
-/// Intel SDM 3B, 18.17.1), and the kernel lists it among its clock sources, from which it removes a clock that it has
-/// found unstable.
+/// Whether the processor's counter counts at the same rate on all CPUs and in all power states. The counter is the TSC
+/// of x86-64 or the virtual counter of arm64; both are called TSC here. On x86-64 the TSC must be invariant (CPUID
+/// 0x80000007, EDX bit 8; AMD APM 2, 13.2.4; Intel SDM 3B, 18.17.1). The kernel must also list the TSC among its clock
+/// sources, because it removes unstable clocks from that list.
 bool tsc_is_usable();
 
-/// Chooses the TSC, or else CLOCK_MONOTONIC in ns, and calibrates for a millisecond if it is the TSC.
+/// Selects the TSC, or else CLOCK_MONOTONIC in ns. Calibrating the TSC takes a millisecond.
 void start_clock(Clock& clock, bool monotonic);
 
-/// Takes the end of the calibration again.
+/// Updates the end of the calibration.
 void calibrate(Clock& clock);
 
 inline bool counts_tsc(const Clock& clock) { return __atomic_load_n(&clock.tsc, __ATOMIC_RELAXED); }
 
-/// Ticks now.
+/// Returns the current time in ticks.
 std::uint64_t read_ticks(const Clock& clock);
 
-/// Ticks per second, to the nearest whole one.
+/// Returns the ticks per second, rounded to a whole number.
 std::uint64_t frequency(const Clock& clock);
 
-/// Seconds and ticks from 1970 (UTC) to tick 0.
+/// Computes the time from 1970 (UTC) to tick 0, in seconds and ticks.
 void unix_offset(const Clock& clock, std::int64_t& seconds, std::uint64_t& ticks);
 
 }  // namespace zerotax::recorder

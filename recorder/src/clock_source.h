@@ -2,8 +2,8 @@
 
 namespace zerotax::recorder {
 
-/// The kernel's name for the processor's own counter, between blanks, if that counts at one rate on all CPUs and in all
-/// power states; else nullptr.
+/// Returns the kernel's name for the processor's own counter, enclosed in blanks. Returns nullptr unless the counter
+/// runs at the same rate on all CPUs and in all power states.
 const char* invariant_clock_source();
 
 }  // namespace zerotax::recorder

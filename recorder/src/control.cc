@@ -33,7 +33,7 @@ void copy_text(char (&to)[N], const char* from) {
   std::snprintf(to, N, "%s", from);
 }
 
-/// A text of the file, whoever wrote it, that ends.
+/// Terminates a text in the file, whose writer is not trusted. Returns nullptr if the text is empty.
 template <std::size_t N>
 const char* ended(char (&text)[N]) {
   text[N - 1] = '\0';
@@ -60,7 +60,7 @@ void describe(ControlFile& file) {
 }
 
 ControlResult start_as_wanted(ControlFile& file) {
-  static ControlOptions wanted;  // its writer may change the file meanwhile
+  static ControlOptions wanted;  // copied, because a client may change the file meanwhile
   wanted = file.wanted;
   zerotax_trace_options options{};
   options.directory = ended(wanted.folder);
@@ -104,7 +104,7 @@ void* serve(void* /*nothing*/) {
       wait_while(file, state, nullptr);
       continue;
     }
-    // The client may take the request back at this moment.
+    // The client may withdraw the request at this moment.
     if (!state_of(file).compare_exchange_strong(state, state_word(ControlState::kTaken))) continue;
     file.message[0] = '\0';
     file.result = static_cast<std::uint32_t>(act(file));
@@ -116,14 +116,14 @@ void* serve(void* /*nothing*/) {
   }
 }
 
-/// The 22nd number of /proc/self/stat; 0 if it cannot be read.
+/// Returns the 22nd field of /proc/self/stat, or 0 if it cannot be read.
 std::uint64_t read_start_time() {
   char text[1024] = "";
   const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   const ssize_t length = ::read(file, text, sizeof text - 1);
   ::close(file);
-  // The name, in brackets, may hold anything.
+  // The name, in parentheses, may contain any character.
   const char* at = length > 0 ? std::strrchr(text, ')') : nullptr;
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   return at == nullptr ? 0 : std::strtoull(at, nullptr, 10);
@@ -137,8 +137,9 @@ int make_control_file(const char* folder) {
                                    absolute == nullptr ? "" : "/", folder, kControlPrefix, ::getpid());
   std::free(absolute);
   if (length >= PATH_MAX) return ENAMETOOLONG;
-  ::unlink(control_path);  // of a program that was killed, or of this process before an exec
-  // Whoever may write it may name any folder that the program may write to: its own user, until somebody changes that.
+  ::unlink(control_path);  // a file left by a killed program, or by this process before an exec
+  // Any process that may write to the file can name any folder that the program may write to. By default, only
+  // processes of the program's own user may write to the file.
   const int file = ::open(control_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
   int failure = ::posix_fallocate(file, 0, sizeof(ControlFile));
@@ -156,7 +157,7 @@ int make_control_file(const char* folder) {
   control = static_cast<ControlFile*>(memory);
   control->bytes = sizeof(ControlFile);
   control->started = read_start_time();
-  // Last: a client looks for it first.
+  // The magic is written last, because a client checks it first.
   std::uint64_t magic = 0;
   static_assert(sizeof magic == sizeof control->magic && offsetof(ControlFile, magic) == 0, "one aligned word");
   std::memcpy(&magic, kControlMagic, sizeof magic);
@@ -173,14 +174,14 @@ void drop_control_file() {
 }  // namespace
 
 void begin_control() {
-  // A program with more rights than its caller takes no orders from the caller's environment.
+  // A program with more rights than its caller must ignore the caller's environment.
   const char* folder = ::secure_getenv(kControlVariable);
   if (folder == nullptr || *folder == '\0' || control != nullptr) return;
-  // A child must know that it is one, even if nothing has been recorded yet.
+  // A forked child must recognize that it is a child, even if nothing has been recorded yet.
   int failure = mark_process();
   if (failure == 0) failure = make_control_file(folder);
   if (failure == 0) {
-    const SignalBlock block;  // the thread takes over that none reaches it
+    const SignalBlock block;  // the new thread inherits this mask, in which all signals are blocked
     failure = ::pthread_create(&server, nullptr, serve, nullptr);
     if (failure == 0) ::pthread_setname_np(server, "zerotax-control");
     if (failure != 0) drop_control_file();
@@ -193,7 +194,8 @@ void begin_control() {
 
 void end_control() {
   if (!is_marked() || control == nullptr) return;
-  // Requests already taken are answered first; `answers` tells the client so, even if it sees nothing but kClosed.
+  // A request that is already being handled is answered first. The count `answers` shows this to the client, even if
+  // the client only sees kClosed.
   std::uint32_t state = state_of(*control).load();
   while (state == state_word(ControlState::kTaken) ||
          !state_of(*control).compare_exchange_weak(state, state_word(ControlState::kClosed))) {

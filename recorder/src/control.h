@@ -2,15 +2,14 @@
 
 namespace zerotax::recorder {
 
-/// If ZEROTAX_TRACE_CONTROL names a folder: makes this process's file in it (format/control_file.h), and starts a
-/// thread that waits there for requests of zerotax trace start, stop and status. Reports on stderr if that is not
-/// possible.
+/// If ZEROTAX_TRACE_CONTROL names a folder, creates this process's file in that folder (format/control_file.h). Starts
+/// a thread that waits for requests from zerotax trace start, stop and status. Reports failure on stderr.
 void begin_control();
 
-/// Ends that thread, and removes the file.
+/// Ends the thread of start_control(), and removes the file.
 void end_control();
 
-/// In a forked child: the file is its parent's.
+/// Forgets the file in a forked child, because it belongs to the parent.
 void forget_control();
 
 }  // namespace zerotax::recorder

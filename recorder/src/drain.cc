@@ -17,7 +17,7 @@ namespace zerotax::recorder {
 namespace {
 
 constexpr int kDrainNice = -10;
-constexpr long kIdleNs = 100'000'000;  ///< between two checks when nobody wakes it
+constexpr long kIdleNs = 100'000'000;  ///< time between two checks if no thread wakes the drain
 
 pthread_t thread;
 std::atomic<std::uint32_t> sleeping{0};
@@ -41,7 +41,8 @@ bool has_work() {
   return false;
 }
 
-/// The further apart the ends of the calibration are, the better: its end is taken again after twice the time.
+/// Updates the end of the calibration whenever the time since its beginning has doubled. A calibration is more accurate
+/// the further its ends are apart.
 void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,8 +58,8 @@ void calibrate_now_and_then(std::uint64_t& calibrated_ns) {
 }
 
 void* run_drain(void* /*nothing*/) {
-  // On a busy machine it must not wait for the threads that fill the buffers; only root may raise its priority
-  // (setpriority(2), for a thread).
+  // On a busy machine, this thread must not wait for the threads that fill the buffers. Only root can raise the
+  // thread's priority. Linux applies setpriority(2) to a single thread if it is given a thread ID.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDrainNice);
   std::uint64_t calibrated_ns = 5'000'000;
   while (!quit.load()) {
@@ -68,7 +69,7 @@ void* run_drain(void* /*nothing*/) {
     }
     calibrate_now_and_then(calibrated_ns);
     sleeping.store(1);
-    // Catches a thread that filled a packet before it could see that we are asleep.
+    // Checks again, because a thread that filled a packet before `sleeping` was set did not wake this thread.
     if (!has_work() && !quit.load()) {
       const timespec idle{0, kIdleNs};
       ::syscall(SYS_futex, &sleeping, FUTEX_WAIT_PRIVATE, 1, &idle, nullptr, 0);
@@ -82,7 +83,7 @@ void* run_drain(void* /*nothing*/) {
 
 int start_drain() {
   quit.store(false);
-  const SignalBlock block;  // the thread takes over that none reaches it
+  const SignalBlock block;  // the new thread inherits this mask, in which all signals are blocked
   const int failure = ::pthread_create(&thread, nullptr, run_drain, nullptr);
   if (failure != 0) return failure;
   ::pthread_setname_np(thread, "zerotax-drain");
@@ -127,7 +128,7 @@ void leave_ring(Ring& ring) {
     shared(ring.file->lanes[lane].discarded).store(0);
   }
   if (ring.generation != process.generation.load()) {
-    // The trace is being stopped, and finish_rings() has not come to this one yet.
+    // The trace is being stopped, and finish_rings() has not reached this buffer yet.
     remove_ring(ring);
     return;
   }
@@ -139,7 +140,7 @@ void finish_rings(std::uint64_t generation) {
   const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
     if (ring->file == nullptr || ring->generation != generation) continue;
-    // Makes sure that no thread can still take it; a buffer without a thread has no further use.
+    // The exchange ensures that no thread can take the buffer any more. A buffer without a thread is no longer needed.
     if (!ring->taken.exchange(true)) {
       remove_ring(*ring);
       continue;
@@ -149,7 +150,7 @@ void finish_rings(std::uint64_t generation) {
       process.lost_of_ended.fetch_add(shared(ring->file->lanes[lane].discarded).load());
     }
     ring->over = true;
-    unlink_ring(*ring);  // its thread may still write into it, without effect
+    unlink_ring(*ring);  // the buffer's thread may still write into it, without effect
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace zerotax::recorder {
 
-/// Blocks all signals and the thread's cancellation: code in this scope is never interrupted by a handler that records,
-/// nor cancelled while it holds a lock. If one of our writes beyond RLIMIT_FSIZE sends SIGXFSZ to this thread, the
-/// signal is consumed, so that the program continues.
+/// Blocks all signals and the thread's cancellation. Thus no signal handler that records can interrupt the scope, and
+/// the thread is not canceled while it holds a lock. A write beyond RLIMIT_FSIZE by the recorder may send SIGXFSZ to
+/// this thread. The signal is consumed, so that the program continues.
 class SignalBlock {
  public:
   SignalBlock() {
@@ -38,7 +38,7 @@ class SignalBlock {
   int cancel_before_ = 0;
 };
 
-/// A lock that is only held with signals blocked, so that no handler waits for the thread that it interrupted.
+/// A lock that is only held while signals are blocked, so that no handler waits for the thread that it interrupted.
 class Locked {
  public:
   explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { ::pthread_mutex_lock(&mutex_); }

@@ -16,7 +16,7 @@
 namespace zerotax::recorder {
 namespace {
 
-/// The rest of a file, limited to bytes that may appear in a quoted TSDL string; without its line end.
+/// Reads the rest of a file without its line end, limited to bytes that may appear in a quoted TSDL string.
 void read_line(const char* path, char* text, std::size_t room) {
   std::memset(text, 0, room);
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ int write_all(int file, const char* text, std::size_t length) {
   return 0;
 }
 
-/// The names in the header: those of the process when it began its trace, so that the header keeps its length.
+/// Names in the header. The names are read when the process begins its trace, so that the header keeps its length.
 struct Names {
   char uuid[40];
   char boot[64];
@@ -121,14 +121,14 @@ struct Names {
 
 void read_names() {
   format_uuid(process.uuid, names.uuid);
-  // Processes of one boot count the same clock.
+  // Processes of one boot share the same clock.
   read_line("/proc/sys/kernel/random/boot_id", names.boot, sizeof names.boot);
   if (std::strlen(names.boot) != 36) std::memcpy(names.boot, names.uuid, sizeof names.uuid);
   read_line("/proc/sys/kernel/hostname", names.host, sizeof names.host);
   read_line("/proc/self/comm", names.program, sizeof names.program);
 }
 
-/// Always has the same length within a trace, because it is overwritten in place.
+/// Formats the header. The length is constant within a trace, because the header is overwritten in place.
 int format_head(char* text, std::size_t room) {
   const Clock& clock = process.clock;
   std::int64_t seconds = 0;
@@ -144,22 +144,22 @@ int format_head(char* text, std::size_t room) {
                        wide(frequency(clock)), static_cast<long long>(seconds), wide(ticks));
 }
 
-/// Writes text into the metadata with one system call, so that it is complete at any moment; reports any error.
+/// Writes text into the metadata with one system call, so that the file is complete at any moment. Reports any error.
 int write_into(int flags, const char* text, std::size_t length) {
-  static char path[PATH_MAX];  // a handler's stack may be small, and registry_lock is held
+  static char path[PATH_MAX];  // static, because a handler's stack may be small; registry_lock is held
   std::snprintf(path, sizeof path, "%.4000s/metadata", process.folder);
   const int file = ::open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
   int failure = file < 0 ? errno : 0;
   if (failure == 0) failure = write_all(file, text, length);
   if (file >= 0) ::close(file);
   if (failure != 0 && first_time(Trouble::kMetadata)) {
-    say("'%s' cannot be written: %s; the trace lacks what came after", path, std::strerror(failure));
+    say("'%s' cannot be written: %s; the trace lacks everything after this error", path, std::strerror(failure));
   }
   return failure;
 }
 
 int write_head(int flags) {
-  static char head[4096];  // as above
+  static char head[4096];  // static, because a handler's stack may be small
   return write_into(flags, head, static_cast<std::size_t>(format_head(head, sizeof head)));
 }
 

@@ -8,8 +8,8 @@
 #include "say.h"
 #include "types.h"
 
-// How records become packets in a ring. The thread that owns the ring does all of it, with the lane busy and without a
-// lock: a signal handler may interrupt it anywhere, and records into the other lane.
+// Puts records into packets of a ring. Only the thread that owns the ring calls these functions, with the lane busy and
+// without a lock. A signal handler may interrupt the thread anywhere, and then records into the other lane.
 
 namespace zerotax::recorder {
 namespace {
@@ -20,9 +20,9 @@ bool is_begun(LaneFile& lane) { return shared(lane.begun).load() == shared(lane.
 
 char* begun_slot(const Ring& ring, LaneFile& lane) { return slot_of(ring, lane, shared(lane.produced).load()); }
 
-/// Sets the limit below which the inlined path records. Only with the TSC, the clock that this path reads; not if types
-/// are to be looked at; and not if the trace has been stopped meanwhile: stop_lanes() and this function see each
-/// other's stores.
+/// Sets the limit below which the inlined path records. The limit is nullptr if types must be checked, or if the clock
+/// is not the TSC, the only clock of this path. The limit is also nullptr if the trace has been stopped in the
+/// meantime. No stop is missed, because stop_lanes() and this function see each other's stores.
 void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
   const bool inlined = counts_tsc(process.clock) && !process.looks.load(std::memory_order_relaxed);
   __atomic_store_n(&lane.limit, inlined ? limit : nullptr, __ATOMIC_SEQ_CST);
@@ -40,7 +40,8 @@ bool has_free_slot(LaneFile& lane) {
   return shared(lane.produced).load() - shared(lane.consumed).load(std::memory_order_acquire) < lane.slots;
 }
 
-/// Completes the unfinished packet; notifies whoever writes packets when many are waiting.
+/// Completes the unfinished packet. If many packets are waiting, wakes the drain to write them, or writes them in this
+/// thread.
 void pass_on(Ring& ring, unsigned index) {
   LaneFile& lane = ring.file->lanes[index];
   complete_packet(ring, index);
@@ -118,7 +119,7 @@ void complete_packet(Ring& ring, unsigned index) {
   header.packet_bits = padded(length) * 8;
   header.discarded = shared(lane.discarded).load();
   std::memcpy(slot, &header, sizeof header);
-  // From now on it belongs to the drain.
+  // From here on, the packet belongs to the drain.
   shared(lane.produced).store(shared(lane.produced).load() + 1, std::memory_order_release);
 }
 
@@ -138,11 +139,11 @@ bool put_record(Ring& ring, unsigned index, std::uint64_t word, const void* byte
   }
   std::uint64_t now = ticks != nullptr ? *ticks : read_ticks(process.clock);
   const bool begun = is_begun(lane);
-  // A stream's clock never goes back, though CPUs may differ by some ticks.
+  // A stream's clock never goes back, although CPUs may differ by some ticks.
   if (shared(lane.produced).load() + begun > 0 && now - lane.last >= std::uint64_t{1} << 63) now = lane.last;
   if (begun) {
     const char* const end = begun_slot(ring, lane) + lane.slot_bytes;
-    // 48 bits cannot represent a later time: the next packet begins with all 64.
+    // 48 bits cannot represent a later time, so the next packet begins with a time of 64 bits.
     if (ring.lanes[index].cursor + need > end || now - lane.last >= kFarthest) pass_on(ring, index);
   }
   if (!is_begun(lane) && !begin_packet(ring, index, now)) {

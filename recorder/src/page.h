@@ -6,7 +6,7 @@
 
 namespace zerotax::recorder {
 
-/// Bytes of a page of this machine; asked for where a thread begins, not where it records.
+/// Returns the page size of this machine in bytes. Called when a thread begins, not when it records.
 inline std::uint64_t page_bytes() { return ::getauxval(AT_PAGESZ); }
 
 }  // namespace zerotax::recorder

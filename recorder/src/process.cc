@@ -24,7 +24,7 @@ namespace {
 
 enum Mark : unsigned { kWiped = 0, kChanging = 1, kMarked = 2 };
 
-/// In a page that is zero in a forked child.
+/// Points into a page that is zero in a forked child.
 std::atomic<unsigned>* mark = nullptr;
 
 void reset() {
@@ -37,9 +37,10 @@ void reset() {
   process.drain_runs = false;
   process.triggered.store(0);
   forget_control();
-  // No recorder thread in a child, because the child may fork, unshare or exec. It writes for itself.
+  // A child gets no recorder thread, because the child may fork, unshare or exec. The child's threads write for
+  // themselves.
   if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_THREAD) set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
-  // The threads that hold them are the parent's.
+  // Threads that exist only in the parent may hold the locks.
   process.registry_lock = PTHREAD_MUTEX_INITIALIZER;
   process.drain_lock = PTHREAD_MUTEX_INITIALIZER;
   process.start_stop_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -86,10 +87,10 @@ void become_child() {
 
 int make_folder() {
   if (process.folder[0] != '\0') return 0;
-  static char path[PATH_MAX];  // a handler's stack may be small, and registry_lock is held
+  static char path[PATH_MAX];  // static, because a handler's stack may be small; registry_lock is held
   std::snprintf(path, sizeof path, "%s", process.settings.directory);
   int failure = make_folders(path);
-  // Another program with the same PID may have left a folder: one before an exec, or in another container.
+  // A program with the same PID may have left a folder: the program before an exec, or a program in another container.
   for (int number = 1; failure == 0; ++number) {
     char name[64];
     std::snprintf(name, sizeof name, number == 1 ? "/process-%d" : "/process-%d.%d", ::getpid(), number);
@@ -100,7 +101,7 @@ int make_folder() {
   if (failure == 0) {
     if (::getrandom(process.uuid, sizeof process.uuid, 0) < 0) std::memcpy(process.uuid, &process.clock.begin, 16);
     std::memcpy(process.folder, path, sizeof path);
-    calibrate(process.clock);  // a child keeps its parent's clock
+    calibrate(process.clock);  // a child inherits its parent's clock
     failure = begin_metadata();
     if (failure != 0) process.folder[0] = '\0';
   }
@@ -112,7 +113,7 @@ int make_folder() {
 }
 
 void remove_folder() {
-  static char path[PATH_MAX];  // as above
+  static char path[PATH_MAX];  // static, because a handler's stack may be small; registry_lock is held
   std::snprintf(path, sizeof path, "%.4000s/metadata", process.folder);
   ::unlink(path);
   ::rmdir(process.folder);

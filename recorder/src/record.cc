@@ -13,7 +13,7 @@
 namespace zerotax::recorder {
 namespace {
 
-/// A handler must not change what the interrupted code is about to read.
+/// Restores errno at the end, because a handler must not change the errno of the interrupted code.
 class KeepErrno {
  public:
   KeepErrno() : before_(errno) {}
@@ -25,21 +25,21 @@ class KeepErrno {
   int before_;
 };
 
-/// The type's word, registered if need be; 0 if that is not possible.
+/// Returns the type's word, registering the type if needed. Returns 0 on failure.
 std::uint64_t word_of(zerotax_type& type) {
   if (const std::uint64_t word = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE); word != 0) return word;
   const Locked lock(process.registry_lock);
   return register_type(type);
 }
 
-/// Whether the settings leave this type out. A type that has no number yet is not left out by this.
+/// Whether the settings exclude this type. A type without a number counts as included here.
 bool is_left_out(const zerotax_type& type) {
   if (!process.looks.load(std::memory_order_relaxed)) return false;
   const std::uint64_t word = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE);
   return word != 0 && is_skipped(word >> kTickBits);
 }
 
-/// Takes the lane that no interrupted record is being written to, and makes it busy; kLanes if both are busy.
+/// Takes a lane in which no record is interrupted, and makes it busy. Returns kLanes if both are busy.
 unsigned enter_lane(Ring& ring) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if (__atomic_load_n(&ring.lanes[i].busy, __ATOMIC_RELAXED) != 0) continue;
@@ -58,7 +58,7 @@ void leave_lane(Ring& ring, unsigned lane) {
 void record(zerotax_type& type, const void* bytes, std::size_t size, const std::uint64_t* ticks) {
   become_child();
   if (is_left_out(type)) return;
-  // The folder first: it is where the types are written.
+  // The folder must exist first, because the types are written into it.
   Ring* ring = is_marked() ? attach() : nullptr;
   const std::uint64_t word = ring == nullptr ? 0 : word_of(type);
   if (word == 0) {
@@ -76,14 +76,14 @@ void record(zerotax_type& type, const void* bytes, std::size_t size, const std::
   if (process.ends_by_event.load(std::memory_order_relaxed) && is_trigger(word >> kTickBits)) end_by_event();
 }
 
-/// Here, because this file is linked into every program that records, even from the static library.
+/// The constructor is in this file because every program that records links it, even from the static library.
 [[gnu::constructor]] void begin() {
   const char* directory = std::getenv("ZEROTAX_TRACE_DIR");
   if (directory != nullptr && *directory != '\0') zerotax_trace_start(nullptr);
   begin_control();
 }
 
-/// At exit; and if this is part of a library that is closed, before its code is gone.
+/// Runs at exit, or before the code is unloaded if a closed library contains this code.
 [[gnu::destructor]] void end() {
   end_control();
   zerotax_trace_stop();

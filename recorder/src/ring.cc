@@ -18,12 +18,12 @@
 namespace zerotax::recorder {
 namespace {
 
-constexpr std::uint64_t kSlotUnit = 4096;  // slots have a multiple of it, whatever a page is
+constexpr std::uint64_t kSlotUnit = 4096;  // unit of slot sizes, independent of the page size
 constexpr std::uint64_t kMostSlots = 32;
 constexpr std::uint64_t kNestedSlots = 4;
 constexpr std::uint64_t kNestedSlotBytes = 4 * kSlotUnit;
 
-/// The path of a buffer's file. They are static where they are used: a handler's stack may be small.
+/// The path of a buffer's file. Objects of this type are static, because a handler's stack may be small.
 struct Path {
   char text[PATH_MAX];
   const char* set(std::uint64_t number) {
@@ -33,17 +33,17 @@ struct Path {
   }
 };
 
-/// Populates every page of the mapping, so that none has to be found when the disk is full. Returns 0 or errno.
+/// Populates every page of the mapping, so that recording never needs a new block on a full disk. Returns 0 or errno.
 int populate(void* memory, std::size_t bytes) {
   if (::madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return 0;
   if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
-  // Linux before 5.14; the blocks are there, by posix_fallocate.
+  // Before Linux 5.14, touches each page. posix_fallocate has already allocated the blocks.
   const std::size_t page = page_bytes();
   for (std::size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 0;
   return 0;
 }
 
-/// The mapped file, zero, or nullptr and errno.
+/// Returns the mapped file, filled with zeros, or nullptr with errno set.
 void* map_file(const char* path, std::size_t bytes) {
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return nullptr;
@@ -61,7 +61,7 @@ void* map_file(const char* path, std::size_t bytes) {
   return nullptr;
 }
 
-/// A Ring and, on a page of their own that a forked child finds zero, its lanes.
+/// Makes a Ring, and its lanes on a separate page, which is zero in a forked child.
 Ring* make_ring() {
   const std::size_t page = page_bytes();
   void* pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,9 +88,10 @@ void lay_out(Ring& ring, std::uint64_t buffer_bytes) {
   }
 }
 
-/// As for a thread that has recorded nothing.
+/// Resets the buffer to the state of a thread that has recorded nothing.
 void begin_life(Ring& ring) {
-  // One that another thread had before is in the list already: while one of two numbers is 0, it looks full.
+  // A reused buffer is already in the list. The lock keeps the drain from a buffer that looks full because only one of
+  // `produced` and `consumed` is reset.
   const Locked lock(process.drain_lock);
   RingFile& file = *ring.file;
   for (unsigned i = 0; i < kLanes; ++i) {
@@ -144,7 +145,7 @@ Ring* take_ring(std::uint64_t generation) {
   if (ring == nullptr || !open_file(*ring, generation)) {
     if (first_time(Trouble::kBuffer)) {
       say("no buffer can be made in '%s': %s; the records of this thread are lost; make room, or set ZEROTAX_TRACE_DIR "
-          "or ZEROTAX_TRACE_BUFFER otherwise",
+          "or ZEROTAX_TRACE_BUFFER to another value",
           process.folder, std::strerror(errno));
     }
     if (ring != nullptr) ::munmap(ring->lanes, 2 * page_bytes());

@@ -32,7 +32,7 @@ void say(const char* format, ...) {
   }
   std::size_t end = begin + std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line - begin - 2);
   line[end++] = '\n';
-  // A program that closed stderr wants no messages.
+  // Errors are ignored, because a program that closed stderr wants no messages.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, end);
 }
 

@@ -5,14 +5,14 @@
 namespace zerotax::recorder {
 namespace {
 
-/// A part of a list: no copy, because this runs in signal handlers.
+/// A part of a list. The part is not copied, because this code runs in signal handlers.
 struct Pattern {
   const char* begin;
   const char* end;
   bool out;
 };
 
-/// The next pattern; `list` is moved behind it. False at the end.
+/// Takes the next pattern, and advances `list` past it. Returns false at the end.
 bool next_pattern(const char*& list, Pattern& pattern) {
   if (*list == '\0') return false;
   pattern.out = *list == '!';
@@ -22,7 +22,7 @@ bool next_pattern(const char*& list, Pattern& pattern) {
   return true;
 }
 
-/// The usual method for * and ?: the latest * takes one character more whenever what follows it does not match.
+/// Matches * and ? in the usual way: on a mismatch, the latest * takes one more character.
 bool matches(const Pattern& pattern, const char* name) {
   const char* at = pattern.begin;
   const char* star = nullptr;

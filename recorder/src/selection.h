@@ -2,15 +2,14 @@
 
 namespace zerotax::recorder {
 
-/// Whether this list of names is well formed: names of events with * and ?, separated by commas; one after ! is left
-/// out.
+/// Whether a list of names is well formed: event names with * and ?, separated by commas. A name after ! is excluded.
 bool is_name_list(const char* list);
 
-/// Whether a type of event of this name is wanted: it matches a name of the list, or the list has none without !, and
-/// it matches none after !. An empty list wants everything.
+/// Whether a list selects the type of event with this name. The name must match a name of the list, unless all names
+/// have !, and must match no name after !. An empty list selects everything.
 bool is_wanted(const char* list, const char* name);
 
-/// Whether it matches one of the names without !. An empty list has none.
+/// Whether the name matches one of the names without !. Returns false for an empty list.
 bool is_listed(const char* list, const char* name);
 
 }  // namespace zerotax::recorder

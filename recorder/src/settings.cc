@@ -19,7 +19,7 @@ int wrong(const char* name, const char* value, const char* remedy) {
   return EINVAL;
 }
 
-/// Which of the words the variable holds, or nothing if it is not set.
+/// Stores the index of the word that the variable contains. Stores nothing if the variable is not set.
 int read_word(const char* name, const char* const* words, int count, int& chosen) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return 0;
@@ -34,7 +34,7 @@ int read_word(const char* name, const char* const* words, int count, int& chosen
   return wrong(name, value, all);
 }
 
-/// "4194304", "64KiB", "8MiB", "1GiB".
+/// Reads a size such as "4194304", "64KiB", "8MiB" or "1GiB".
 int read_bytes(const char* name, std::size_t& bytes) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return 0;
@@ -54,17 +54,18 @@ int read_bytes(const char* name, std::size_t& bytes) {
   return wrong(name, value, "give bytes, or a number with KiB, MiB or GiB, from 64KiB to 4GiB");
 }
 
-/// A list of names of events, of the option or else of the variable.
+/// Reads a list of event names from the option if it is set, otherwise from the variable.
 int read_names(const char* name, const char* option, char* names, std::size_t room) {
   const char* value = option != nullptr ? option : std::getenv(name);
   if (value == nullptr) return 0;
-  if (!is_name_list(value)) return wrong(name, value, "give names of events with commas between them; * and ? match");
+  if (!is_name_list(value))
+    return wrong(name, value, "give names of events, separated by commas; * and ? are wildcards");
   if (std::strlen(value) >= room) return wrong(name, "a long list", "give a shorter one");
   std::memcpy(names, value, std::strlen(value) + 1);
   return 0;
 }
 
-/// What `until` means for what was not given.
+/// Applies the defaults that `until` implies for mode and drain.
 void keep_what_preceded(Settings& settings, bool mode_given, bool drain_given) {
   if (settings.until[0] == '\0') return;
   if (!mode_given) settings.mode = ZEROTAX_TRACE_OVERWRITE;
@@ -111,7 +112,8 @@ int read_settings(const zerotax_trace_options* options, Settings& settings) {
     say("an option of zerotax_trace_start is out of range: recorder.h has the ranges");
     return EINVAL;
   }
-  // The program may change its working directory; and the path must leave room for file names.
+  // The path is made absolute, because the program may change its working directory. The path must leave room for file
+  // names.
   char* absolute = directory[0] == '/' ? nullptr : ::realpath(".", nullptr);
   const int length = absolute == nullptr ? std::snprintf(settings.directory, PATH_MAX, "%s", directory)
                                          : std::snprintf(settings.directory, PATH_MAX, "%s/%s", absolute, directory);

@@ -18,16 +18,18 @@ struct Settings {
   char until[256] = "";
 };
 
-// A thread may still be recording for the previous trace, without effect, while the next one gets its settings.
+// Accesses settings atomically. A thread may still record for the previous trace, without effect, while the next trace
+// gets its settings.
 inline int mode_of(const Settings& settings) { return __atomic_load_n(&settings.mode, __ATOMIC_RELAXED); }
 inline int drain_of(const Settings& settings) { return __atomic_load_n(&settings.drain, __ATOMIC_RELAXED); }
 inline void set_drain(Settings& settings, int drain) { __atomic_store_n(&settings.drain, drain, __ATOMIC_RELAXED); }
 
-/// Copies `from`, what those may read with one store each. registry_lock is held, which guards the names of events.
+/// Copies `from`. Settings that other threads may read are copied with one store each. The caller must hold
+/// registry_lock, which guards the event names.
 void take_over(const Settings& from, Settings& to);
 
-/// Takes each setting from these options (may be NULL), otherwise from the environment, otherwise its default. Returns
-/// 0, or EINVAL, which it reports on stderr with the remedy.
+/// Reads each setting from the options (may be NULL), or from the environment, or takes the default. Returns 0, or
+/// EINVAL, which is reported on stderr with the remedy.
 int read_settings(const zerotax_trace_options* options, Settings& settings);
 
 }  // namespace zerotax::recorder

@@ -16,12 +16,12 @@
 namespace zerotax::recorder {
 namespace {
 
-/// A stream file, open only while it is being written: a program may close descriptors that it does not know, and open
-/// others under the same numbers.
+/// A stream file, open only while it is being written. A program may close descriptors that it does not know, and open
+/// others with the same numbers.
 class StreamFile {
  public:
   explicit StreamFile(std::uint64_t stream) {
-    static char path[PATH_MAX];  // drain_lock is held
+    static char path[PATH_MAX];  // static, because a handler's stack may be small; drain_lock is held
     std::snprintf(path, sizeof path, "%.4000s/stream-%llu", process.folder, static_cast<unsigned long long>(stream));
     path_ = path;
     file_ = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -51,14 +51,14 @@ class StreamFile {
       bytes_ += static_cast<off_t>(length);
       return true;
     }
-    // If even that fails, the reader ignores the incomplete packet.
+    // If ftruncate fails too, the reader ignores the incomplete packet.
     if (done > 0) static_cast<void>(::ftruncate(file_, bytes_) == 0);
     if (first_time(Trouble::kStream)) {
-      say("'%s' cannot be written: %s; records are lost until it can; make room or name another folder in "
-          "ZEROTAX_TRACE_DIR",
+      say("'%s' cannot be written: %s; records are lost until the file can be written; make room or name another "
+          "folder in ZEROTAX_TRACE_DIR",
           path_, std::strerror(failure_));
     }
-    // There may be room for the next one.
+    // The failed packet may have been too long for the remaining room. The next packet may fit.
     if (file_ >= 0) failure_ = 0;
     return false;
   }
@@ -70,7 +70,8 @@ class StreamFile {
   off_t bytes_ = 0;
 };
 
-/// Room for a copy of a packet, of this size at least; nullptr if there is no memory. drain_lock is held.
+/// Returns room for a copy of a packet of at least `bytes`, or nullptr if there is no memory. The caller must hold
+/// drain_lock.
 char* scratch(std::size_t bytes) {
   static void* room = nullptr;
   static std::size_t room_bytes = 0;
@@ -84,7 +85,7 @@ char* scratch(std::size_t bytes) {
   return static_cast<char*>(room);
 }
 
-/// Copies data that its thread may write at the same time: the caller finds out afterwards whether it did.
+/// Copies data that the data's thread may be writing. The caller checks afterwards whether the thread wrote meanwhile.
 [[gnu::no_sanitize("thread")]] void copy_racing(char* to, const char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
     const auto* word = reinterpret_cast<const std::uint64_t*>(from + i);
@@ -107,13 +108,15 @@ void append(Ring& ring, unsigned index, StreamFile& stream, const char* packet) 
   }
 }
 
-/// In a full buffer the thread may overwrite the oldest packet while it is copied: it has then advanced `consumed`.
+/// Copies and takes a packet. Returns false if the thread overwrote the packet meanwhile in a full buffer, and so
+/// advanced `consumed`.
 bool take_copy(Ring& ring, LaneFile& lane, std::uint64_t sequence, char* copy) {
   copy_racing(copy, slot_of(ring, lane, sequence), lane.slot_bytes);
   return shared(lane.consumed).compare_exchange_strong(sequence, sequence + 1);
 }
 
-/// The unfinished packet as it is now. False if there is none, or if it was completed meanwhile.
+/// Copies the unfinished packet in its current state. Returns false if no packet is unfinished, or if the packet was
+/// completed meanwhile.
 bool copy_begun(Ring& ring, LaneFile& lane, char* copy) {
   const std::uint64_t sequence = shared(lane.produced).load(std::memory_order_acquire);
   if (shared(lane.begun).load(std::memory_order_acquire) != sequence + 1) return false;
@@ -175,7 +178,7 @@ void write_end(Ring& ring, unsigned index) {
   if (stream.append(packet)) {
     ring.told[index] = empty.discarded;
   } else {
-    // The metadata can be written on a full disk: its length stays.
+    // The metadata can be written even on a full disk, because its length is constant.
     process.untold.fetch_add(empty.discarded - ring.told[index]);
   }
 }

@@ -4,12 +4,13 @@
 
 namespace zerotax::recorder {
 
-/// Appends a lane's complete packets to its stream file; what cannot be written is counted as discarded. drain_lock is
-/// held.
+/// Appends a lane's complete packets to its stream file. Packets that cannot be written are counted as discarded. The
+/// caller must hold drain_lock.
 void write_lane(Ring& ring, unsigned lane);
 
-/// The same, plus the thread's unfinished packet in its current state, whatever the thread does meanwhile; and if the
-/// stream does not yet say how many records were discarded, an empty packet that does. drain_lock is held.
+/// Like the function above, and also appends the thread's unfinished packet in its current state, even while the thread
+/// records. If the stream does not report all discarded records yet, appends an empty packet that does. The caller must
+/// hold drain_lock.
 void write_end(Ring& ring, unsigned lane);
 
 }  // namespace zerotax::recorder

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// The lane of threads without a buffer: busy, so that every record takes the slow path. Never written.
+/// The lane of threads without a buffer. The lane is busy, so that every record takes the slow path. Never written.
 zerotax_lane no_lane = {1, nullptr, nullptr, nullptr};
 
 }  // namespace
@@ -19,7 +19,7 @@ namespace zerotax::recorder {
 namespace {
 
 __thread Ring* ring_of_thread __attribute__((tls_model("initial-exec"))) = nullptr;
-/// 1 + the generation in which no buffer could be made: it is not tried with every record.
+/// 1 + the generation in which no buffer could be made; keeps later records from trying again
 __thread std::uint64_t failed_in __attribute__((tls_model("initial-exec"))) = 0;
 pthread_key_t key;
 bool key_made = false;
@@ -31,7 +31,8 @@ void detach() {
   if (ring != nullptr) leave_ring(*ring);
 }
 
-/// At a thread's end. If its later destructors record, that makes a new buffer, and brings us here once more.
+/// Called when a thread ends. If destructors that run later record, a new buffer is made, and this function is called
+/// again.
 void thread_ends(void* /*ring*/) {
   if (is_marked()) detach();
 }
@@ -47,7 +48,7 @@ Ring* attach() {
   if (failed_in == process.generation.load() + 1) return nullptr;
   const Locked lock(process.registry_lock);
   std::uint64_t generation = 0;
-  do {  // until it is that of a trace that was on at one moment at least
+  do {  // until `generation` is the same before and after the check of `on`, and thus belongs to a trace that was on
     generation = process.generation.load();
     if (!process.on.load()) return nullptr;
   } while (generation != process.generation.load());

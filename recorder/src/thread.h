@@ -4,16 +4,16 @@
 
 namespace zerotax::recorder {
 
-/// The calling thread's buffer, of this generation or an earlier one; nullptr: none.
+/// Returns the calling thread's buffer, of this generation or an earlier one, or nullptr if there is none.
 Ring* own_ring();
 
-/// The calling thread's buffer, made if needed; nullptr if it cannot be made, and the reason was reported.
+/// Returns the calling thread's buffer, making it if needed. Returns nullptr if that fails, after reporting the reason.
 Ring* attach();
 
-/// Makes threads give their buffer back when they end. Returns 0 or an errno value.
+/// Makes threads release their buffers when they end. Returns 0 or an errno value.
 int watch_threads();
 
-/// Undoes that.
+/// Undoes watch_threads().
 void unwatch_threads();
 
 }  // namespace zerotax::recorder

@@ -16,7 +16,7 @@
 namespace zerotax::recorder {
 namespace {
 
-std::uint64_t rings_before = 0;  ///< of process.next_ring, at the start
+std::uint64_t rings_before = 0;  ///< value of process.next_ring at the start of the trace
 
 constexpr unsigned kMostWatchers = 8;
 void (*watchers[kMostWatchers])(int);
@@ -26,7 +26,7 @@ void tell_watchers(int on) {
   for (unsigned i = 0; i < watcher_count.load(std::memory_order_acquire); ++i) watchers[i](on);
 }
 
-/// Of the buffers that the trace has, also after an event has ended it.
+/// Returns the generation of the trace's buffers, even after an event has ended the trace.
 std::uint64_t generation_of_trace() {
   const std::uint64_t triggered = process.triggered.load();
   return triggered != 0 ? triggered - 1 : process.generation.load();
@@ -71,13 +71,14 @@ int start(const zerotax_trace_options* options) {
   process.on.store(true);
   if (settings.drain != ZEROTAX_TRACE_DRAIN_THREAD) return 0;
   if (failure = start_drain(); failure != 0) {
-    say("no thread can be started to write the trace: %s; threads write for themselves", std::strerror(failure));
+    say("no thread can be started to write the trace: %s; each recorded thread writes its own records",
+        std::strerror(failure));
     set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
   }
   return 0;
 }
 
-/// Sends the next record of every thread to the slow path; see set_limit.
+/// Sends the next record of every thread to the slow path (see set_limit).
 void stop_lanes(std::uint64_t generation) {
   const Locked lock(process.drain_lock);
   for (Ring* ring = process.rings.load(); ring != nullptr; ring = ring->next) {
@@ -86,17 +87,17 @@ void stop_lanes(std::uint64_t generation) {
   }
 }
 
-/// Writes what a trace that has ended left in the buffers.
+/// Writes the records that an ended trace left in the buffers.
 void finish(std::uint64_t generation) {
   stop_drain();
-  // A thread that was making a buffer when the trace was stopped has finished by then.
+  // Any thread that was making a buffer when the trace was stopped has finished once the lock is taken.
   { const Locked lock(process.registry_lock); }
   finish_rings(generation);
   const Locked lock(process.registry_lock);
   if (process.folder[0] == '\0') return;
   calibrate(process.clock);
   update_metadata();
-  // A program that recorded nothing leaves nothing behind: many programs only run others that record.
+  // A program that recorded nothing leaves no folder, because many programs only run other programs that record.
   if (process.next_ring.load() == rings_before && process.lost.load() == 0) remove_folder();
 }
 
@@ -136,8 +137,8 @@ int zerotax_trace_start(const zerotax_trace_options* options) {
 
 void zerotax_trace_stop(void) {
   using namespace zerotax::recorder;
-  // A child that has not recorded since it was forked has no trace to end; and the lock may be held by a thread that it
-  // does not have.
+  // A child that has not recorded since the fork has no trace to stop. A thread that exists only in the parent may hold
+  // the lock.
   if (!is_marked()) return;
   ::pthread_mutex_lock(&process.start_stop_lock);
   stop();
@@ -160,7 +161,7 @@ void zerotax_trace_flush(void) {
   if (Ring* ring = own_ring(); ring != nullptr && ring->generation == process.generation.load()) {
     const SignalBlock block;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      // In a handler that has interrupted a record, the packet of that one stays open.
+      // If this code runs in a signal handler that interrupted a record, that record's packet stays open.
       if (__atomic_load_n(&ring->lanes[lane].busy, __ATOMIC_RELAXED) == 0) complete_packet(*ring, lane);
     }
   }

@@ -15,11 +15,11 @@
 namespace zerotax::recorder {
 namespace {
 
-constexpr std::size_t kTextRoom = std::size_t{16} << 20;  // only what is written of it costs memory
+constexpr std::size_t kTextRoom = std::size_t{16} << 20;  // only the written part takes memory
 constexpr std::uint64_t kMostTypes = 65535;
 constexpr std::size_t kMostFields = 64;
 
-/// The text of one type, after its id.
+/// The text of one type: all that follows the type's ID.
 class Body {
  public:
   void clear() {
@@ -80,7 +80,7 @@ bool is_identifier(const char* name) {
   return is_made_of(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
-/// An event of the kernel is named as its tracepoint: "sched:sched_switch".
+/// A kernel event has the name of its tracepoint: "sched:sched_switch".
 bool is_type_name(const char* name) {
   return is_made_of(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
 }
@@ -91,8 +91,8 @@ void judge(Entry& entry, const char* name) {
   entry.skipped.store(!trigger && !is_wanted(process.settings.events, name), std::memory_order_relaxed);
 }
 
-/// A field, with padding before it if its offset is beyond what its alignment implies; `end` is where the previous
-/// field ended.
+/// Adds a field. `end` is the end of the previous field. Returns false if the field's name, size or offset cannot be
+/// described. The offset must be the next multiple of the field's alignment, at or after `end`.
 bool add_field(Body& body, const zerotax_field& field, std::uint32_t& end) {
   const std::uint32_t bytes = field.bytes;
   if (!is_identifier(field.name) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || field.count == 0 ||
@@ -101,7 +101,7 @@ bool add_field(Body& body, const zerotax_field& field, std::uint32_t& end) {
   }
   end = field.offset + bytes * field.count;
   const unsigned bits = bytes * 8;
-  // Readers remove one underscore: so no name is a keyword of TSDL.
+  // The underscore keeps any name from being a keyword of TSDL. Readers remove the underscore.
   if (field.kind == ZEROTAX_KIND_FLOAT && bytes >= 4) {
     body.add("    floating_point { exp_dig = %d; mant_dig = %d; align = %u; } _%s", bytes == 4 ? 8 : 11,
              bytes == 4 ? 24 : 53, bits, field.name);
@@ -133,7 +133,7 @@ bool describe(Body& body, const zerotax_type& type) {
 }  // namespace
 
 std::uint64_t add_type(const zerotax_type& type) {
-  // Static: a handler's stack may be small, and registry_lock is held.
+  // Static, because a handler's stack may be small; registry_lock is held.
   static Body body;
   body.clear();
   if (!describe(body, type)) {
@@ -178,13 +178,13 @@ bool is_trigger(std::uint64_t number) {
 }
 
 bool judge_types() {
-  constexpr const char* kBefore = "  name = \"";  // what describe() begins with
+  constexpr const char* kBefore = "  name = \"";  // the beginning of the text that describe() writes
   bool any = false;
   for (std::uint64_t number = 1; number <= count; ++number) {
     Entry& entry = entries[number];
     const char* const begin = text + entry.text + std::strlen(kBefore);
     char name[256] = "";
-    std::memcpy(name, begin, std::strcspn(begin, "\""));  // shorter than 256: is_identifier()
+    std::memcpy(name, begin, std::strcspn(begin, "\""));  // shorter than 256, as is_identifier() ensures
     judge(entry, name);
     any = any || entry.trigger.load(std::memory_order_relaxed);
   }

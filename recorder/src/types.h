@@ -7,23 +7,24 @@
 
 namespace zerotax::recorder {
 
-/// The number of the type (1, 2, …) with this definition; a new number if it is new. 0, with a message, if it is
-/// unusable or one too many. Nothing of `type` itself is kept: its library may be closed. registry_lock is held.
+/// Returns the number of the type (1, 2, …) with this definition, adding the type if it is new. Returns 0, with a
+/// message, if the type is unusable or there are too many types. No pointer into `type` is kept, because its library
+/// may be closed. The caller must hold registry_lock.
 std::uint64_t add_type(const zerotax_type& type);
 
-/// Bytes of a record of the type of this number; 0 if no type has it. Any thread.
+/// Returns the bytes of a record of this type, or 0 if the number is unused. May be called from any thread.
 std::uint64_t record_bytes(std::uint64_t number);
 
-/// The settings of the type of this number: is it recorded, and does its first record end the trace? Any
-/// thread.
+/// is_skipped() returns whether the settings exclude this type. is_trigger() returns whether the type's first record
+/// ends the trace. May be called from any thread.
 bool is_skipped(std::uint64_t number);
 bool is_trigger(std::uint64_t number);
 
-/// Asks the settings about the types that an earlier trace had, too. Returns whether one of them ends the trace.
-/// registry_lock is held.
+/// Applies the settings to all types, including types of an earlier trace. Returns whether any type ends the trace. The
+/// caller must hold registry_lock.
 bool judge_types();
 
-/// All types, in TSDL.
+/// Returns the text of all types, in TSDL.
 const char* types_text();
 std::size_t types_text_bytes();
 

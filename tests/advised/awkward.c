@@ -1,4 +1,4 @@
-/* The same as refill_by_trim, in a way that misleads who measures it: the first argument names it. */
+/* Does the work of refill_by_trim. The first argument selects how the program misleads a measurement. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 enum { kRounds = 60, kFewRounds = 2, kFileRounds = 100, kFileBytes = 64 << 20 };
 
-/* Page faults that zero nothing: of a file, page by page. */
+/* Takes page faults that zero nothing, by reading a file page by page. */
 static int read_file_again_and_again(void) {
   FILE* file = tmpfile();
   if (file == NULL || ftruncate(fileno(file), kFileBytes) != 0) return 1;
@@ -25,7 +25,7 @@ static int read_file_again_and_again(void) {
 int main(int count, char** words) {
   const char* way = count > 1 ? words[1] : "";
   int rounds = kRounds;
-  /* It does less where it sees a remedy. */
+  /* With "looks", does less work if the environment contains a remedy. */
   if (strcmp(way, "looks") == 0 && getenv("MALLOC_TRIM_THRESHOLD_") != NULL) rounds = kFewRounds;
   if (strcmp(way, "clears") == 0) {
     char* again[] = {words[0], "", NULL};

@@ -1,5 +1,5 @@
-// Linked with jemalloc itself: blocks of 9 MiB, which it returns at each free, as they are above its oversize
-// threshold.
+// A program that is linked with jemalloc. Its blocks of 9 MiB exceed jemalloc's oversize threshold, so jemalloc returns
+// them to the kernel in each free.
 #include <stdio.h>
 #include <stdlib.h>
 

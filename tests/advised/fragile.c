@@ -2,7 +2,7 @@
 
 #include "work.h"
 
-/* With BREAKS=1 it ends like a program that cannot be loaded; with HUNGRY=1 it takes almost unlimited memory. */
+/* With BREAKS=1, the program ends like one that cannot be loaded. With HUNGRY=1, it takes almost unlimited memory. */
 int main(void) {
   if (getenv("BREAKS") != NULL) {
     fputs("fragile: cannot be loaded\nfragile: giving up\n", stderr);

@@ -2,7 +2,7 @@
 
 #include "work.h"
 
-/* It keeps its block to the end, so that no allocator makes a difference. */
+/* Keeps the block to the end, so that every allocator costs the same. */
 static unsigned long work(int rounds, size_t bytes) {
   unsigned char* block = malloc(bytes);
   if (block == NULL) abort();

@@ -1,5 +1,5 @@
-// Stands in for a Rust program with a built-in jemalloc, whose functions and variable have a prefix. Its allocator
-// returns each block to the kernel, unless the variable says otherwise.
+// Imitates a Rust program with a built-in jemalloc, whose functions and variable have a prefix. The allocator returns
+// each block to the kernel, unless the environment variable forbids this.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* serves PORT: a server whose every answer costs what `refill` does. serves PORT N: a client that asks it N times. */
+/* A server that does the work of `refill` for each answer. With N, the program is a client that sends N requests to the
+   server. Usage: serves PORT [N] */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -5,7 +5,8 @@
 
 enum { kMiB = 1 << 20 };
 
-/* Eight blocks of 1 MiB, filled and freed: glibc gives them back each time, as they are the heap's end together. */
+/* Fills and frees eight blocks of 1 MiB. The blocks are at the end of the heap, so glibc returns the blocks to the
+   kernel in each round. */
 static inline unsigned long refill(int rounds) {
   unsigned long sum = 0;
   for (int round = 0; round < rounds; ++round) {

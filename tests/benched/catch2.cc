@@ -1,4 +1,4 @@
-// The same for Catch2: "decode" maps its blocks in each iteration, unless "concat" has run before it.
+// A program of Catch2 whose benchmark "decode" maps its blocks in each iteration, unless "concat" has run before it.
 #define CATCH_CONFIG_ENABLE_BENCHMARKING
 #define CATCH_CONFIG_MAIN
 #include <malloc.h>
@@ -12,7 +12,7 @@ namespace {
 const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr int kNever = 1 << 30;
 
-// Catch2 raises glibc's thresholds by itself, where it measures its clock.
+// Sets the threshold explicitly, because Catch2 raises glibc's thresholds while it measures its clock.
 const int fixed = mallopt(M_MMAP_THRESHOLD, 128 << 10);
 
 char* filled(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Benchmarks whose names are several words, with other output of the program, and counters that are no numbers.
+// Benchmarks whose names have several words, in a program with other output, and with counters that are not numbers.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// BM_Decode trims the heap in each iteration, unless BM_Concat has run before it: its free of a large mapping raises
-// glibc's thresholds.
+// BM_Decode trims the heap in each iteration, unless BM_Concat has run before. BM_Concat frees a large mapping, which
+// raises glibc's thresholds.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -10,7 +10,8 @@ namespace {
 const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::size_t kSmall = std::size_t{256} << 10;
 
-// Few page faults, for they take 20 µs in some virtual machines: each benchmark must have many iterations.
+// Takes few page faults, because a page fault takes 20 µs in some virtual machines, and each benchmark must have many
+// iterations.
 char* filled(std::size_t bytes, std::size_t step) {
   auto* block = static_cast<char*>(std::malloc(bytes));
   for (std::size_t at = 0; at < bytes; at += step) block[at] = 1;
@@ -31,7 +32,8 @@ void BM_Decode(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     char* blocks[8];
     for (char*& block : blocks) block = filled(kSmall, kPage);
-    // Work that does not depend on the memory. A loop must have several iterations: the first of all fills more pages.
+    // This work does not depend on the memory, and makes a loop long enough. The first iteration fills more pages, so a
+    // loop must have several iterations.
     for (int round = 0; round < 4; ++round) {
       for (char* const block : blocks) {
         for (std::size_t at = 0; at < kSmall; at += 16) ++block[at];

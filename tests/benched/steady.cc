@@ -1,4 +1,4 @@
-// Benchmarks that cost the same in any order: none may be accused.
+// Benchmarks that cost the same in any order. bench may report none of them.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

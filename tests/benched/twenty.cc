@@ -1,5 +1,5 @@
-// Twenty small programs of Google Benchmark that cost the same in any order (twenty_main.cc): each function is one, run
-// with 1, 4 and 16 as its size. Several use more than glibc's 128 KiB, from which on blocks are mapped.
+// Twenty small programs of Google Benchmark that cost the same in any order (twenty_main.cc). Each function is one
+// program, run with the sizes 1, 4 and 16. Several use blocks of more than 128 KiB, which glibc maps by default.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -107,7 +107,8 @@ void mapped_each_time(benchmark::State& state) {
   }
 }
 
-// At most 66 KiB at once: from 128 KiB on free trims the heap, by an amount that depends on what was there before.
+// Uses at most 66 KiB at a time. From 128 KiB on, free trims the heap by an amount that depends on memory allocated
+// earlier.
 void small_callocs(benchmark::State& state) {
   for ([[maybe_unused]] auto _ : state) {
     std::vector<void*> blocks(20 * size_of(state));
@@ -117,7 +118,7 @@ void small_callocs(benchmark::State& state) {
   }
 }
 
-// More than the highest threshold that glibc adopts: mapped in any order.
+// Uses blocks above the highest threshold that glibc adopts, so the blocks are mapped in any order of the benchmarks.
 void huge_callocs(benchmark::State& state) {
   const std::size_t bytes = 40 * kKiB * kKiB;
   for ([[maybe_unused]] auto _ : state) {
@@ -127,7 +128,7 @@ void huge_callocs(benchmark::State& state) {
   }
 }
 
-// The program fixes the threshold: mapped in any order.
+// Fixes the threshold, so that blocks are mapped in any order of the benchmarks.
 void fixed_threshold(benchmark::State& state) {
   mallopt(M_MMAP_THRESHOLD, 128 * kKiB);
   const std::size_t bytes = 256 * kKiB * size_of(state);

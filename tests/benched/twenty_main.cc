@@ -1,4 +1,4 @@
-// One of the twenty programs: PROGRAM is its function.
+// Runs one of the twenty programs: PROGRAM is the name of its function.
 #include <benchmark/benchmark.h>
 
 void PROGRAM(benchmark::State& state);

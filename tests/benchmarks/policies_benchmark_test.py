@@ -1,4 +1,4 @@
-"""benchmark-policies writes what its schema says, and its figure can be drawn of it."""
+"""benchmark-policies writes a document that matches its schema, and its figure can be drawn from it."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def test_a_smoke_run_fits_the_schema_and_can_be_drawn(tmp_path):
     assert (untouched["touch"], touched["touch"]) == (0, 0.1)
     contenders = touched["contenders"]
     assert {"glibc", "jemalloc", "adaptive", "unmap"} <= contenders.keys()
-    # The counts that explain the cell do not depend on time: 26 of 256 pages.
+    # In each call, the program writes to 26 of the block's 256 pages.
     assert contenders["unmap"]["faults"] == contenders["purge"]["faults"] == 26
     assert contenders["memset"]["faults"] == contenders["dirty"]["faults"] == 0
     assert contenders["memset"]["zeroed_bytes"] == contenders["libmalloc-116"]["zeroed_bytes"] == 1 << 20
@@ -32,7 +32,6 @@ def test_a_smoke_run_fits_the_schema_and_can_be_drawn(tmp_path):
     best = min(its["ns"] for name, its in contenders.items() if name not in document["policies"])
     assert document["policies"][-1] == "adaptive" and "glibc" not in document["policies"]
     assert all(its["to_best_allocator"] == its["ns"] / best for its in contenders.values())
-    # The verdict is of rounds of their own.
     again, verdict = touched["again"], touched["verdict"]
     rivals = again.keys() - {"adaptive"}
     assert 2 <= len(rivals) <= 3 and set(sorted(rivals, key=again.get)[:1]) == {verdict["best_other"]}

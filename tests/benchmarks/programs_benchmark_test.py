@@ -1,4 +1,6 @@
-"""benchmark-programs writes what its schema says; what fails, is missing or is interrupted is shown as that."""
+"""benchmark-programs writes a document that matches its schema, and shows contenders that fail, are missing or are
+interrupted.
+"""
 
 import json
 import os
@@ -16,11 +18,11 @@ import validate  # noqa: E402
 PROGRAM = BUILD / "bin" / "benchmark-programs"
 
 
-ANY = (0, 1)  # 1: a promise is not kept, which depends on the time that things took
+ANY = (0, 1)  # 1: a promise is broken, which depends on times
 
 
 def run(file, *arguments, status=(0,), **environment):
-    """The checked document of a run, and what it printed."""
+    """Returns the checked document of a run, and its output."""
     done = subprocess.run([PROGRAM, *arguments, "--json", file], capture_output=True, text=True, timeout=300,
                           env={**os.environ, **environment})
     assert done.returncode in status, done.stderr
@@ -30,7 +32,7 @@ def run(file, *arguments, status=(0,), **environment):
 
 
 def library(folder, name, source):
-    """A library to preload, made of C."""
+    """Makes a library to preload from C source."""
     path = folder / f"{name}.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", path, "-x", "c", "-"], input=source, text=True, check=True)
     return f"{name}={path}"
@@ -57,13 +59,14 @@ def test_faults_and_memory_are_those_of_the_program_alone(tmp_path):
     document, _ = run(tmp_path / "programs.json", "--rounds", "2", "--programs", "blocks", "--contenders", "glibc-raised")
     blocks = program(document, "blocks")
     plain, raised = (blocks["contenders"][name] for name in ("glibc", "glibc-raised"))
-    # 80 blocks of 25 pages, 300 times, but for what the heap keeps at its end.
+    # The program populates 80 blocks of 25 pages 300 times. Some memory stays at the end of the heap.
     assert 580_000 < plain["faults"] < 600_000 and len(plain["each_faults"]) == 2
-    # The pages of the blocks once, and the program's own; nothing of the benchmark, which is larger.
+    # The faults are those of the blocks' pages once, and of the program's own pages. The benchmark's own memory, which
+    # is larger, does not count.
     assert 2_000 < raised["faults"] < 2_300 and 8_000_000 < raised["peak_bytes"] < 11_000_000
     assert blocks["baseline"] == {"faults": "glibc-raised", "cpu": "glibc-raised"}
     assert plain["faults_ratio"]["median"] == pytest.approx(plain["faults"] / raised["faults"], rel=0.01)
-    # The benchmark's own environment does not reach the programs.
+    # The programs must not inherit the benchmark's own environment.
     again, _ = run(tmp_path / "again.json", "--rounds", "1", "--programs", "blocks", "--contenders", "glibc",
                    MALLOC_TRIM_THRESHOLD_="4294967296", MALLOC_TOP_PAD_="67108864")
     assert program(again, "blocks")["contenders"]["glibc"]["faults"] > 580_000
@@ -86,7 +89,7 @@ def test_a_contender_that_crashes_hangs_or_changes_the_output_is_shown_with_how(
     assert contenders["ends"]["status"] == "exit status 7"
     assert contenders["differs"]["status"] == "other output"
     assert contenders["glibc"]["status"] == "ok"
-    # A contender that failed is not run again, and has no figures that could be taken for good ones.
+    # A failed contender does not run again, and has no metrics that could be mistaken for valid ones.
     assert len(contenders["crashes"]["each_faults"]) == 1 and len(contenders["glibc"]["each_faults"]) == 2
     assert contenders["crashes"]["cpu_s"] == contenders["crashes"]["cpu_ratio"] == {"na": "killed by SIGABRT"}
     assert "crashes killed by SIGABRT: no room" in text and "differs other output" in text
@@ -100,7 +103,6 @@ def test_adaptive_and_glibc_run_on_where_it_is_open_which_costs_more(tmp_path, w
                       f"{slow},glibc-raised,dirty", status=ANY)
     grep = program(document, "grep")
     first = {name: its["each_cpu_s"][0] for name, its in grep["contenders"].items()}
-    # Of one round, so that the interval is the ratio itself.
     to_default, to_cheaper = (first["adaptive"] / other for other in (first["glibc"], min(first["glibc"], first["glibc-raised"])))
     is_open = 1 < to_default < 1.5 or 1.02 < to_cheaper < 1.53
     assert decided is None or is_open != decided
@@ -132,7 +134,7 @@ def test_an_interrupted_run_keeps_the_rounds_that_are_complete(tmp_path):
     with subprocess.Popen([PROGRAM, "--programs", "sqlite3,blocks", "--contenders", "glibc", "--rounds", "500",
                            "--json", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "TMPDIR": str(tmp_path)}) as run_of_it:
-        # Until something is measured: `blocks` makes its folder after the first round of sqlite3.
+        # Waits for the first measurement. `blocks` makes its folder after the first round of sqlite3.
         deadline = time.monotonic() + 60
         while not list(tmp_path.glob("zerotax-programs-*/blocks")) and time.monotonic() < deadline:
             time.sleep(0.05)

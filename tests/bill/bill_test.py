@@ -1,4 +1,4 @@
-"""docs/bill/bill.py with small programs: its document, what it keeps when it is interrupted, and what it refuses."""
+"""docs/bill/bill.py with small programs: its document, its behavior after an interrupt, and its refusals."""
 
 import json
 import os
@@ -12,7 +12,8 @@ from conftest import BUILD, SOURCE, ZEROTAX, check_schema, is_na, mostly_long
 from waiting import wait_for
 
 BILL = SOURCE / "docs" / "bill" / "bill.py"
-# Six blocks, too large for glibc's heap, that the kernel zeroes one after the other; and a program that allocates little.
+# One program allocates six blocks that are too large for glibc's heap, so the kernel zeroes each of them. The other
+# program allocates little.
 BLOCKS = "/usr/bin/python3 -c 'for _ in range(6): bytearray(40 << 20)'"
 QUIET = "head -c 1000 input >output"
 
@@ -23,7 +24,7 @@ def program(name, command, packages=("coreutils",), given=()):
 
 
 def bill(folder, programs, *arguments, **how):
-    """Starts bill.py with these programs; results are in folder/out."""
+    """Starts bill.py with these programs. Its results are in folder/out."""
     (folder / "programs.json").write_text(json.dumps({"prelude": ["word() { echo word; }"], "programs": programs}))
     return subprocess.Popen([sys.executable, BILL, "--out", folder / "out", "--programs", folder / "programs.json",
                              "--rounds", "1", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -47,7 +48,7 @@ def test_the_document_has_each_program_that_is_installed_and_is_drawn(tmp_path):
                 program("absent", "true", ["coreutils", "no-such-package"]), program("fails", "echo no room >&2; exit 7"),
                 program("left", "true")]
     chosen = [word for each in programs[:4] for word in ("--only", each["name"])]
-    # Advice has a test of its own; from 100 % on nobody asks for it.
+    # Advice is asked for shares from 100 % on, so no program gets advice. Another test covers advice.
     text, _ = ended(bill(tmp_path, programs, *chosen, "--advise-from", "100"), 1)
     its, by_name = document(tmp_path)
     assert f"{tmp_path}/out/bill.json: 4 of 5 programs" in text and its["defined"] == 5
@@ -94,7 +95,6 @@ def test_an_interrupted_run_keeps_what_is_finished_and_continues(tmp_path, numbe
     assert "bill: 1 of 2: second: record" in errors and "first" not in errors
     again = document(tmp_path)[1]
     assert list(again) == ["first", "second", "third"] and again["first"]["recorded"] == first["first"]["recorded"]
-    # A program that is defined otherwise is measured again.
     _, errors = ended(bill(tmp_path, [program("first", ":"), *programs[1:]], "--advise-from", "101"))
     assert "bill: 1 of 1: first: record" in errors
 
@@ -103,7 +103,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_continues(tmp_path, numbe
     (["--only", "vii"], "unknown program 'vii' (choose: g++, clang"), ([], "--out DIR is missing"),
     (["--out", "/proc/self/cmdline"], "give a folder that you can write with --out"),
     (["--rounds", "0", "--out", "x"], "invalid --rounds 0 (choose: 1 to 100)"),
-    (["--programs", __file__, "--out", "x"], "not as docs/bill/programs.json is")])
+    (["--programs", __file__, "--out", "x"], "does not have the form of docs/bill/programs.json")])
 def test_bad_input_is_refused_with_the_remedy(arguments, message):
     done = subprocess.run([sys.executable, BILL, *arguments], capture_output=True, text=True, check=False,
                           env={**os.environ, "ZEROTAX_BUILD": str(BUILD)})

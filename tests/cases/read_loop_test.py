@@ -1,4 +1,4 @@
-"""A program that only reads its block: the shared zero page, mapped by faults that zero nothing."""
+"""A program that only reads its block maps the shared zero page, with faults that zero nothing."""
 
 import pytest
 from conftest import MIB, PAGE, is_na, measure, planted
@@ -16,12 +16,13 @@ def point(*arguments, **environment):
 @pytest.mark.parametrize(("fraction", "pages"), [(1, PAGES), (0.5, PAGES // 2), (0.001, 1)])
 def test_each_page_that_is_read_is_a_zero_page_fault_and_nothing_is_zeroed(fraction, pages):
     found = point(*planted("planted_never"), "--case", "read_loop", "--touch", fraction)
-    # A kernel without that page zeroes one for each read.
+    # A kernel without the shared zero page zeroes a page for each read.
     zeroed = 0 if has_shared_zero_page() else pages
     assert found["zero_page_faults"] == pages - zeroed
-    assert found["touch_faults"] == pages    # by getrusage, in another pass
+    assert found["touch_faults"] == pages
     assert found["touch_populated_bytes"] == zeroed * PAGE
-    assert found["kernel_zeroed_bytes"] == (1 + zeroed) * PAGE    # one of the allocator's own: the header of the mapping
+    # one page for the header of the mapping
+    assert found["kernel_zeroed_bytes"] == (1 + zeroed) * PAGE
 
 
 def test_writes_are_zero_fill_faults_and_no_zero_page_faults():

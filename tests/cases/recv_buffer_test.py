@@ -1,4 +1,4 @@
-"""A receive buffer: what is zeroed for each record that is received, and a server that never outlives its client."""
+"""A receive buffer: the bytes zeroed for each record received, and a server that never outlives its client."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def received(name, size, case="recv_buffer"):
 
 
 def busy_servers(session):
-    """Those that have used 0.1 s of CPU time: longer than a handshake or an audit needs."""
+    """Returns the servers that have used 0.1 s of CPU time, which is more than a handshake or an audit needs."""
     def ticks(pid):
         try:
             return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[11:13]))
@@ -40,11 +40,13 @@ def busy_servers(session):
 
 
 def endless(*arguments):
-    """A run in a session of its own that is receiving when this returns, and the server that has sent for a while."""
+    """Starts a run in its own session. Returns the run while it receives, and the run's server, which has sent for a
+    while.
+    """
     running = subprocess.Popen(
         [ZEROTAX, "run", "--case", "recv_buffer", "--size", "256KiB", "--ops", "100000", *arguments],
         env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    # The audit of a thousand operations comes first.
+    # Waits until the audit of a thousand operations, which comes first, is over.
     assert wait_for(lambda: busy_servers(running.pid), 200), "no server was started"
     return running, busy_servers(running.pid)[0]
 
@@ -56,7 +58,8 @@ def test_glibc_zeroes_nothing_of_a_large_buffer_and_populates_what_is_received(c
     transfer = point["transfer"]
     assert (point["zeroed_bytes"], transfer["received_bytes"]) == (0, RECORD)
     assert (transfer["zeroed_per_received_byte"], transfer["redundant_per_received_byte"]) == (0, 0)
-    # Four pages of data; one more for the chunk's header, inside calloc, makes the first shared.
+    # The four pages contain only data. The fifth page contains the chunk's header and the first data, and faults inside
+    # calloc.
     assert point["touch_faults"] == 4
     assert transfer["ops"] >= 1
 
@@ -68,11 +71,10 @@ def test_largecache_zeroes_the_whole_100_mb_for_each_record(case):
     point = received("largecache", MB100, case)
     transfer = point["transfer"]
     assert point["zeroed_bytes"] == pages(MB100)
-    # Only the received bytes were not zero already.
     assert point["redundant_zeroed_bytes"] == pages(MB100) - RECORD
     assert transfer["zeroed_per_received_byte"] == pages(MB100) / RECORD
     assert transfer["redundant_per_received_byte"] == (pages(MB100) - RECORD) / RECORD
-    # The handshake is over before the first operation, which is the first large calloc of the process.
+    # The handshake is over before the first operation, which begins at the first large calloc of the process.
     assert [entry["zeroed_bytes"] for entry in point["first_ops"]] == [0] + [pages(MB100)] * (OPS - 1)
 
 
@@ -107,7 +109,7 @@ def test_other_cases_have_no_transfer_and_the_table_and_csv_show_it_where_there_
     out = tmp_path / "out"
     done = zerotax(
         "run", "--allocator", "glibc", "--case", "calloc_loop", "--case", "recv_buffer", "--size", "1MiB", "--ops",
-        OPS, "--out", out)
+        OPS, "--full", "--out", out)
     assert done.returncode == 0, done.stderr
     _, points = read_folder(out)
     assert ["transfer" in point for point in points] == [False, True]
@@ -172,7 +174,7 @@ def test_a_run_that_is_killed_leaves_no_server():
 
 @pytest.fixture(name="build")
 def own_build(tmp_path):
-    """The folders of a build that contains a probe."""
+    """Returns the folders of a build that contains a probe."""
     for name in ("bin", "libexec"):
         (tmp_path / name).mkdir()
     shutil.copy(BUILD / "bin" / "bench-glibc", tmp_path / "bin")
@@ -180,10 +182,10 @@ def own_build(tmp_path):
 
 
 @pytest.mark.parametrize(("server", "reason"), [
-    (None, "its server is not there"),
+    (None, "its server does not exist"),
     ("#!/bin/sh\nexit 3\n", "its server ended before it was ready"),
     ("#!/bin/sh\necho port=1\necho\nread line\n", "no connection to the server"),
-    ("#!/bin/sh\necho hello\necho\nread line\n", "the server named no port"),
+    ("#!/bin/sh\necho hello\necho\nread line\n", "the server reported no port"),
 ])
 def test_a_server_that_does_not_serve_is_a_failed_point_with_the_reason(build, server, reason):
     if server is not None:
@@ -198,7 +200,7 @@ def test_a_server_that_does_not_serve_is_a_failed_point_with_the_reason(build, s
 
 
 def test_tls_is_not_spoken_with_a_server_whose_certificate_is_not_its_own(build):
-    """Two servers: the greeting of one, the port of the other."""
+    """Combines two servers: sends the greeting of the first server, with the port of the second."""
     shutil.copy(BUILD / "libexec" / "recv-tls.so", build / "libexec")
     (build / "libexec" / "recv-server").write_text(f"""#!/bin/sh
 mkfifo {build}/hold {build}/other

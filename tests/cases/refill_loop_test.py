@@ -1,4 +1,6 @@
-"""Buffers that are freed together and needed again: what is returned, by which call, and zeroed again by the kernel, exactly."""
+"""Buffers that are freed together and needed again: the exact number of bytes that each call returns, and of the bytes
+that the kernel zeroes again.
+"""
 
 import json
 import pathlib
@@ -14,7 +16,7 @@ BUFFERS = 8
 
 
 def rounds(allocator, size, *arguments):
-    """The one point of refill_loop."""
+    """Returns the single point of refill_loop."""
     run = measure("--allocator", allocator, *CASE, "--size", size, *arguments)
     if not one_fault_brings_one_page(run):
         pytest.skip("one fault brings more than one page here")
@@ -24,7 +26,7 @@ def rounds(allocator, size, *arguments):
 
 
 def faults(point):
-    """By getrusage, in the timing pass: a second method."""
+    """A second method counts the same faults: getrusage, in the timing pass."""
     return point["calloc_faults"] + point["touch_faults"] + point["free_faults"]
 
 
@@ -35,7 +37,7 @@ def by_mechanism(point):
 @only_version("glibc", "2.36")
 def test_glibc_trims_its_heap_in_each_round_and_has_2016_pages_zeroed_again():
     point = rounds("glibc", MIB)
-    # All but the 32 pages of top_pad, which stay.
+    # All pages except the 32 pages of top_pad, which stay in the heap.
     pages = BUFFERS * MIB // PAGE - 32
     assert faults(point) == pages
     assert point["kernel_zeroed_bytes"] == point["refilled_bytes"] == point["returned_bytes"] == pages * PAGE
@@ -58,7 +60,7 @@ def test_blocks_with_a_mapping_of_their_own_go_by_munmap():
 def test_a_purge_goes_by_madvise():
     point = rounds("jemalloc", MIB, "--env", "jemalloc:MALLOC_CONF=dirty_decay_ms:0,muzzy_decay_ms:0")
     assert by_mechanism(point)["madvise"] == point["returned_bytes"] >= BUFFERS * MIB
-    # But for the pages of its own records, which come and go by the clock.
+    # Allows for the pages of jemalloc's own records, whose number depends on the clock.
     assert abs(point["refilled_bytes"] - faults(point) * PAGE) <= 4 * PAGE
 
 
@@ -69,10 +71,12 @@ def test_those_that_keep_their_memory_have_nothing_zeroed_again(name):
 
 
 def test_fresh_memory_is_no_refill():
-    """The first rounds of a process populate what it never had; without a steady state, that is all there is."""
+    """The first rounds of a process populate new memory. A process that ends before the steady state measures only
+    these rounds.
+    """
     run = measure("--allocator", "glibc", "--case", "refill_loop", "--touch", 1, "--ops", 1, "--size", MIB)
     point = run["points"][0]
-    # But for a few pages that the meter and the allocator first use after the peak.
+    # Allows for a few pages that the meter and the allocator use for the first time after the peak.
     assert point["kernel_zeroed_bytes"] >= BUFFERS * MIB and point["refilled_bytes"] <= 8 * PAGE
 
 
@@ -106,7 +110,8 @@ def test_the_storm_is_a_finding_and_the_knob_ends_it(tmp_path):
         findings = json.loads(done.stdout)
         check_schema(findings, "findings")
         return findings["findings"]
-    # Alone; beside an allocator that keeps its memory it is high (tests/allocator/findings/refill_storm_test.cc).
+    # With no other allocator to compare with, the severity is low. Beside an allocator that keeps its memory, the
+    # severity is high (tests/allocator/findings/refill_storm_test.cc).
     [storm] = found()
     assert (storm["id"], storm["rule"], storm["severity"]) == ("glibc-refill-storm-1MiB", "refill-storm", "low")
     assert "by brk in each round" in storm["sentence"] and "98.4 % of what it uses" in storm["sentence"]
@@ -116,7 +121,7 @@ def test_the_storm_is_a_finding_and_the_knob_ends_it(tmp_path):
 
 @only_version("glibc", "2.36")
 def test_the_size_from_which_glibc_returns_what_is_freed_is_found_to_the_byte(tmp_path):
-    done = zerotax("thresholds", "--case", "refill_loop", "--allocator", "glibc", "--to", "64KiB", "--json",
+    done = zerotax("thresholds", "--case", "refill_loop", "--allocator", "glibc", "--to", "64KiB", "--full", "--json",
                    tmp_path / "thresholds.json")
     assert done.returncode == 0, done.stderr
     assert "rounds refill next to nothing: memory is kept" in done.stdout
@@ -129,7 +134,7 @@ def test_the_size_from_which_glibc_returns_what_is_freed_is_found_to_the_byte(tm
 
 
 def test_a_whole_program_counts_as_the_case_does(tmp_path):
-    """The same rounds in C, and the kernel's own count of them."""
+    """The counts are the same as those of the same rounds in C, for which the kernel itself counts the faults."""
     source = pathlib.Path(tmp_path / "rounds.c")
     source.write_text("""
 #include <stdio.h>

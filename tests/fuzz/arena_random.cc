@@ -1,5 +1,6 @@
-// Damages the memory that recorded programs write into, at random. The command must always turn this memory into a
-// result, a text and a document. Usage: arena_random [--seconds N] [--seed N].
+// Randomly damages the memory that recorded programs write into. The command must always turn this memory into a
+// result, a text and a document.
+// Usage: arena_random [--seconds N] [--seed N]
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,8 +14,8 @@
 #include <string_view>
 
 #include "os/unique_fd.h"
+#include "record/answer.h"
 #include "record/arena.h"
-#include "record/result.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
 
@@ -28,7 +29,7 @@ void set_text(Random& random, char* to, const char* text) {
   if (random() % 20 == 0) std::memset(to, 'x', kPathBytes);
 }
 
-/// A number that a program could have left; now and then it is as large as possible.
+/// Returns a number that a program could have written, sometimes the largest possible number.
 std::uint64_t count(Random& random) { return random() >> (random() % 50 == 0 ? random() % 64 : 24 + random() % 40); }
 
 void fill(Random& random, Site& site) {
@@ -84,7 +85,7 @@ void fill(Random& random, ProcessSlot& slot) {
   slot.ready = 1;
 }
 
-/// Overwrites words, mostly words that are not zero.
+/// Overwrites words, mostly words that are not 0.
 void damage(Random& random, unsigned char* bytes, std::size_t size) {
   for (std::uint64_t left = random() % 12; left != 0; --left) {
     std::size_t at = random() % size;

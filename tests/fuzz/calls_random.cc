@@ -1,7 +1,7 @@
-// Damaged and hostile files of recorded calls: random ones from a seed, for so many seconds. Each is refused by a
-// UsageError, or prepared; and what is prepared runs to its end in build/bin/replay-calls, without a crash. Usage:
-// calls_random
-// [--seconds N] [--seed N] [--replay PROGRAM].
+// Reads damaged and hostile files of recorded calls, from random seeds, for a number of seconds. Each file must be
+// refused by a UsageError or be prepared. build/bin/replay-calls must replay a prepared file to its end without a
+// crash.
+// Usage: calls_random [--seconds N] [--seed N] [--replay PROGRAM]
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 using zerotax::record::EventKind;
 using Random = std::mt19937_64;
 
-/// Mostly small, sometimes at the end of a range.
+/// Returns a number, mostly small, sometimes at the end of a range.
 std::uint64_t some_number(Random& random) {
   switch (random() % 8) {
     case 0:
@@ -39,7 +39,7 @@ struct Block {
   bool mapped;
 };
 
-/// Events that a program could have had, but for a few in one file of three.
+/// Writes events that a program could have caused. In one file of three, a few events are impossible.
 class Program {
  public:
   explicit Program(Random& random) : random_(random), wild_(random() % 3 == 0 ? 100 : 1'000'000) {}
@@ -58,7 +58,7 @@ class Program {
     live_.push_back({count_++, bytes, kind == EventKind::kMap});
   }
 
-  /// A block that ends or is looked at.
+  /// Writes an event that ends or uses a block.
   void use(std::size_t place) {
     const Block block = live_[place];
     const std::uint64_t age = number(count_ - 1 - block.number);
@@ -151,7 +151,7 @@ void damage(Random& random, std::string& text) {
   }
 }
 
-/// Whether a replay ended by itself within 200 s, and was not killed by a signal.
+/// Whether a replay ended by itself within 200 s, and not by a signal.
 bool replays(const std::string& program, const std::string& prepared) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -206,7 +206,6 @@ int main(int count, char** arguments) {
       }
       ++replayed;
     } catch (const zerotax::UsageError&) {
-      // Refused, as it should be.
     }
   }
   std::printf("%lu files, of which %lu were prepared and %lu replayed\n", static_cast<unsigned long>(files),

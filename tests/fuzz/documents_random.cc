@@ -1,6 +1,7 @@
-// Damages every document that a command reads back: numbers at the ends of their ranges, missing keys, values of
-// another kind, shorter and longer arrays, and text that is not JSON. A reader must refuse a document by a
-// zerotax::Error, or turn it into tables and the same document. Usage: documents_random [--seconds N] [--seed N].
+// Damages every document that a command reads back. The damage is extreme numbers, missing keys, values of another
+// type, shorter and longer arrays, and text that is not JSON. A reader must either refuse a document by a
+// zerotax::Error, or turn the document into tables and back into the same document. Usage: documents_random [--seconds
+// N] [--seed N]
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "advise/result.h"
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "baseline/document.h"
@@ -17,14 +19,16 @@
 #include "bisect/document.h"
 #include "clients/clients.h"
 #include "compare/bench.h"
+#include "compare/compare_document.h"
 #include "compare/comparison.h"
 #include "compare/points.h"
-#include "contract/promise.h"
+#include "contract/result.h"
 #include "cow/result.h"
 #include "files/document.h"
 #include "files/folders.h"
 #include "files/output_file.h"
 #include "files/stored_run.h"
+#include "findings/answer.h"
 #include "findings/findings.h"
 #include "findings/summary.h"
 #include "fork/result.h"
@@ -35,8 +39,9 @@
 #include "replay/result.h"
 #include "run/fleet/job_folder.h"
 #include "run/planning.h"
-#include "snapshot/document.h"
+#include "snapshot/result.h"
 #include "snapshot/table.h"
+#include "thresholds/answer.h"
 #include "thresholds/document.h"
 #include "thresholds/map.h"
 #include "thresholds/table.h"
@@ -45,10 +50,10 @@ namespace {
 
 using namespace zerotax;
 
-/// A kind of document: an example, and what a command does with a file of it.
+/// A kind of document: an example, and the function with which a command uses a file of this kind.
 struct Kind {
   const char* name;
-  std::string sample;  ///< text; each line is a document if the name ends with "lines"
+  std::string sample;  ///< text of the file; if the name ends with "lines", each line is a document
   void (*read)(const std::string& path, const std::string& sample);
   std::uint64_t tried = 0;
   std::uint64_t accepted = 0;
@@ -72,7 +77,7 @@ std::string text_of(const std::string& name) { return text_in(ZEROTAX_SOURCE_DIR
 
 Json json_of(const std::string& name) { return parse_strict_json(text_of(name)); }
 
-/// The first lines of a file.
+/// Returns the first lines of a file.
 std::string lines_of(const std::string& name, int count) {
   std::istringstream all(text_of(name));
   std::string kept;
@@ -80,7 +85,7 @@ std::string lines_of(const std::string& name, int count) {
   return kept;
 }
 
-/// A document of `zerotax run --json`, which contains the points.
+/// Returns a document of `zerotax run --json`, which contains the points.
 std::string run_in_one_file() {
   Json run = json_of("results/reference/run.json");
   run.erase("points_file");
@@ -90,7 +95,7 @@ std::string run_in_one_file() {
   return json_text(run);
 }
 
-/// Keeps only the first elements of each array: in a megabyte, damage rarely hits a place that matters.
+/// Keeps only the first elements of each array, because random damage to a megabyte rarely hits a sensitive place.
 Json shortened(Json json, std::size_t most) {
   if (json.is_array() && json.size() > most) json.erase(json.begin() + static_cast<std::ptrdiff_t>(most), json.end());
   for (Json& each : json) {
@@ -101,13 +106,14 @@ Json shortened(Json json, std::size_t most) {
 
 std::string sample_of(const std::string& name) { return json_text(shortened(json_of(name), 6)); }
 
-/// Reads a file of a schema, and uses the result of `act`.
+/// Reads a file, checks it against its schema, and uses the result of `act`.
 template <typename Act>
 void checked(const std::string& path, const char* schema, const Act& act) {
   act(read_document(path, schema, "measure again"));
 }
 
-/// Reads a file that only a caller of the library reads, who must catch these exceptions.
+/// Reads a file without checking its schema. Only callers of the library do so, and these callers must catch the
+/// exceptions.
 template <typename Act>
 void unchecked(const std::string& path, const Act& act) {
   try {
@@ -124,6 +130,7 @@ void read_run(const std::string& path, const std::string& sample) {
   const findings::Summary summary = findings::summary_of(run.points, findings::read_summary_run(read_json_file(path)));
   use(findings::summary_json(summary));
   use(findings::summary_text(summary));
+  use(answer_text(findings::summary_answer(summary)));
   use(findings::findings_text(find_findings(run.points, run.thresholds, {run.edges, run.controls})));
 
   compare::CompareReport report;
@@ -135,8 +142,9 @@ void read_run(const std::string& path, const std::string& sample) {
   report.points = compare::compare_run_files(before, after, report.cost);
   report.verdicts = compare::judge_points(report.points, report.method);
   use(compare::compare_text(report));
+  use(answer_text(compare::compare_answer(report, {"zerotax"}, Palette())));
   use(compare::compare_csv(report));
-  use(compare::compare_json(report));
+  use(compare::compare_document(report));
   for (std::size_t i = 0; i < report.points.size(); ++i) use(compare::explain_text(report, i));
 }
 
@@ -149,15 +157,17 @@ void read_snapshot(const std::string& path, const std::string&) {
     snapshot::Snapshot snapshot = snapshot::read_snapshot(json);
     snapshot::add_verdict(snapshot);
     use(snapshot::snapshot_table(snapshot));
-    use(snapshot::snapshot_json(snapshot));
+    use(answer_text(snapshot::snapshot_answer(snapshot)));
+    use(Json(snapshot));
   });
 }
 
 void read_fork(const std::string& path, const std::string&) {
-  checked(path, "fork", [](const Json& json) {
-    fork::Fork fork = fork::read_fork(json);
+  checked(path, "fork", [&](const Json& json) {
+    fork::Fork fork = fork::read_fork(json, path);
     fork::add_verdict(fork);
     use(fork::fork_text(fork));
+    use(answer_text(fork::fork_answer(fork)));
     use(fork::fork_json(fork));
   });
 }
@@ -167,6 +177,7 @@ void read_cow(const std::string& path, const std::string&) {
     cow::Cow cow = cow::read_cow(json);
     static_cast<cow::Verdict&>(cow) = cow::cow_verdict(cow);
     use(cow::cow_text(cow));
+    use(answer_text(cow::cow_answer(cow)));
     use(cow::cow_json(cow));
   });
 }
@@ -176,6 +187,7 @@ void read_thresholds(const std::string& path, const std::string&) {
     const thresholds::Thresholds found = thresholds::read_thresholds(json);
     use(thresholds::thresholds_json(found));
     use(thresholds::thresholds_text(found.lanes));
+    use(answer_text(thresholds::answer(found)));
     if (found.is_plain()) use(thresholds::map_of(found).sentence);
   });
 }
@@ -184,6 +196,7 @@ void read_advise(const std::string& path, const std::string&) {
   unchecked(path, [](const Json& json) {
     const advise::AdviceResult advice = advise::read_advise(json);
     use(advise::advise_text(advice));
+    use(answer_text(advise::advise_answer(advice)));
     use(advise::advise_json(advice));
   });
 }
@@ -210,14 +223,15 @@ void read_baseline(const std::string& path, const std::string&) {
 void read_program_baseline(const std::string& path, const std::string&) {
   const std::vector<baseline::Program> programs = baseline::read_programs(path);
   for (const baseline::Program& program : programs) use(baseline::bless_text(program, {}, path));
-  use(baseline::programs_json(programs));
+  use(Json(baseline::Programs{programs}));
 }
 
 void read_bench(const std::string& path, const std::string& sample) {
   const compare::BenchComparison comparison =
       compare::compare_bench_files(compare::read_bench_file(sample), compare::read_bench_file(path));
   use(compare::bench_text(comparison));
-  use(compare::bench_compare_json(comparison));
+  use(answer_text(compare::bench_answer(comparison)));
+  use(Json(comparison));
 }
 
 void read_plan(const std::string& path, const std::string&) {
@@ -236,20 +250,19 @@ void read_host(const std::string& path, const std::string&) {
   checked(path, "host", [](const Json& json) { use(Json(json.get<fleet::HostEntry>())); });
 }
 
-/// The cache of `history` skips a file that it cannot read.
 void read_version(const std::string& path, const std::string&) {
   unchecked(path, [](const Json& json) { use(Json(json.get<bisect::Version>())); });
 }
 
-/// Reads without a schema: the document is built in, and a test checks it against its schema.
+/// Reads a document without a schema. This document is built in, and another test checks it against its schema.
 void read_upstream(const std::string& path, const std::string&) {
   unchecked(path, [](const Json& json) { use(read_project(json).name); });
 }
 
 void read_contract(const std::string& path, const std::string&) {
   const contract::Results results = contract::read_results(path);
-  use(contract::contract_text(results.results));
-  use(contract::verdict_sentence(results.results));
+  use(contract::contract_text(results));
+  use(answer_text(contract::contract_answer(results, {})));
 }
 
 void read_google_benchmark(const std::string& path, const std::string&) {
@@ -267,7 +280,7 @@ void read_criterion(const std::string& path, const std::string&) {
   for (const bench::Reported& each : bench::read_criterion(std::filesystem::path(folder).parent_path())) use(each.name);
 }
 
-/// The output of zerotax-contract: a line for the system, and a line for each promise.
+/// Returns the output of zerotax-contract: one line for the system, and one for each promise.
 std::string contract_lines() {
   Json lines[] = {{{"suite", "zerotax-contract/1"},
                    {"system", "Linux"},
@@ -302,7 +315,7 @@ std::string contract_lines() {
   return text;
 }
 
-/// Samples in this folder, which this version's commands made; shortened.
+/// Returns a shortened copy of a sample in this folder. Commands of this version wrote the sample.
 std::string kept(const char* name) { return text_of(std::string("tests/fuzz/samples/") + name); }
 
 std::vector<Kind> kinds() {
@@ -337,7 +350,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-/// A replacement for a value: often of the same kind, so that the schema accepts it.
+/// Returns a replacement for a value. The replacement often has the same type, so that the schema accepts it.
 Json some_value(const Json& old, fuzz::Random& random) {
   if (fuzz::one_in(random, 5)) {
     static const Json kOthers[] = {
@@ -369,7 +382,7 @@ Json some_value(const Json& old, fuzz::Random& random) {
   }
 }
 
-/// Changes something at or below this place.
+/// Changes a value at or below this place in the document.
 void damage(Json& json, fuzz::Random& random) {
   if (json.is_structured() && !json.empty() && !fuzz::one_in(random, 12)) {
     auto at = json.begin();

@@ -1,6 +1,7 @@
-// Damages the output of git, and the files of the repository that history and bisect read without git. Each must be
-// refused by a zerotax::Error, or lead to commits whose texts can be shown. Called as `git`, this program runs the real
-// one and damages what it prints. Usage: git_random [--seconds N] [--seed N].
+// Damages the output of git, and the files of a repository that history and bisect read without git. Each damaged input
+// must either be refused by a zerotax::Error, or lead to commits whose texts can be shown. Started as `git`, this
+// program runs the real git and damages its output.
+// Usage: git_random [--seconds N] [--seed N]
 #include <sys/wait.h>
 
 #include <exception>
@@ -26,7 +27,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSeed = "ZEROTAX_FUZZ_SEED";
 constexpr const char* kPath = "ZEROTAX_FUZZ_PATH";
 
-/// A line of commits with a merge, and tags: of a commit, of a tag, of a file, and with names that git allows.
+/// Makes a line of commits with a merge, and tags that name a commit, a tag and a file. Some names are unusual, but
+/// valid in git.
 constexpr const char* kMakeRepository = R"(
 set -eu
 cd "$1"
@@ -88,7 +90,7 @@ void use(const Commit& commit) {
   used += commit.name().size() + commit.subject.size() + commit.author.size() + commit.date.size();
 }
 
-/// Asks a repository a question of history or bisect: `which` below 4, or else all questions.
+/// If `which` is below 4, makes one query of history or bisect to a repository, otherwise all queries.
 void ask(const Git& git, Random& random, std::uint64_t which) {
   const Repository repository(git);
   const bool all = which > 3;
@@ -144,7 +146,7 @@ void damage(const fs::path& git, Random& random) {
   std::ofstream(file, std::ios::binary) << fuzz::damaged_text(old, random);
 }
 
-/// Whether `act` ended without a zerotax::Error. Any other exception ends the test.
+/// Whether `act` ended normally. A zerotax::Error gives false; any other exception ends the test.
 template <typename Act>
 bool succeeds(const Act& act) {
   try {

@@ -1,4 +1,4 @@
-// libFuzzer's entry: clang++ -fsanitize=fuzzer,address.
+// The entry for libFuzzer (clang++ -fsanitize=fuzzer,address).
 #include <cstdio>
 #include <cstdlib>
 

@@ -100,7 +100,7 @@ void Player::finish() {
   require(statistics_of(heap_).cached_bytes == 0, "bytes stay cached");
 }
 
-// Around a few sizes, so that blocks are reused; at times a small one.
+// Returns a size near one of a few sizes, so that blocks are reused. Sometimes returns the size of a small block.
 std::size_t Player::some_size() {
   static constexpr std::size_t kSizes[] = {1000, 40 * kKiB, 64 * kKiB, 100 * kKiB, 256 * kKiB,
                                            kMiB, 3 * kMiB,  8 * kMiB,  20 * kMiB};
@@ -120,7 +120,7 @@ void Player::hold(char* start, std::size_t size, int contents) {
   }
   Held held{start, size, {}, false};
   if (heap_.is_large(size)) {
-    // Nobody promises anything about the bytes after the request.
+    // The bytes after the request may have any value.
     held.pages.assign(usable / kPage, kUnknown);
     for (std::size_t page = 0; (page + 1) * kPage <= size; ++page) held.pages[page] = contents;
   }
@@ -154,9 +154,9 @@ void Player::allocate_aligned() {
 
 void Player::allocate_too_much() {
   const std::size_t much = (std::size_t{1} << 48) << choices_.byte() % 16;
-  require(calloc(heap_, 1 + choices_.byte(), much) == nullptr, "there is more memory than there is");
+  require(calloc(heap_, 1 + choices_.byte(), much) == nullptr, "an impossible request succeeded");
   if (Held* held = any(); held != nullptr && !held->altered) {
-    require(realloc(heap_, held->start, much) == nullptr, "there is more memory than there is");
+    require(realloc(heap_, held->start, much) == nullptr, "an impossible request succeeded");
     check(*held);
   }
 }
@@ -207,7 +207,7 @@ void Player::touch() {
   }
 }
 
-// What changes pages, not the mapping.
+// Gives advice that changes the pages of a block, but not its mapping.
 void Player::advise() {
   Held* const held = any();
   if (held == nullptr || held->altered || held->pages.empty()) return;
@@ -220,7 +220,8 @@ void Player::advise() {
   for (std::size_t i = page; i < page + count; ++i) held->pages[i] = contents;
 }
 
-// Changes the mapping, and leaves it so. The emulations do not see it: they get what they can live with.
+// Changes the mapping of a block, and does not restore it. The emulations do not notice such changes, and get only
+// harmless changes.
 void Player::alter() {
   Held* const held = any();
   if (held == nullptr || held->altered || held->pages.empty() || !heap_.policy().has_witness) return;
@@ -247,7 +248,7 @@ void Player::alter() {
       madvise(at, bytes, MADV_MERGEABLE);
       break;
     case 5:
-      if (mlock(at, bytes) == 0) munlock(at, bytes);  // no change in the end
+      if (mlock(at, bytes) == 0) munlock(at, bytes);  // the mapping is the same as before
       held->altered = false;
       break;
     case 6:

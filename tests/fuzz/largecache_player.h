@@ -1,5 +1,5 @@
-// Plays a sequence of operations, read from bytes, on a heap of largecache, against a model of what the program must
-// find in its blocks. Two programs feed it: libFuzzer's, and one of random bytes.
+// Plays a sequence of operations, read from bytes, on a heap of largecache. Compares the heap's blocks with a model of
+// what the program must find in them. Two programs supply the bytes: libFuzzer and a generator of random bytes.
 #ifndef ZEROTAX_TESTS_FUZZ_LARGECACHE_PLAYER_H_
 #define ZEROTAX_TESTS_FUZZ_LARGECACHE_PLAYER_H_
 
@@ -11,17 +11,16 @@
 
 namespace zerotax::largecache {
 
-/// What has been played in this process.
 struct Played {
   std::uint64_t sequences = 0;
   std::uint64_t operations = 0;
   std::uint64_t callocs = 0;
-  std::uint64_t zero_bytes = 0;  // requested of calloc, and read byte by byte when it returned
+  std::uint64_t zero_bytes = 0;  // bytes requested from calloc; the player reads each of these bytes
   std::uint64_t children = 0;
 };
 extern Played played;
 
-/// Bytes to decide by; zeros when they are used up.
+/// The bytes that decide the next operations. After the last byte, every byte is 0.
 class Choices {
  public:
   Choices(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -36,17 +35,17 @@ class Choices {
 
 class Player {
  public:
-  /// Plays all of it; says what went wrong and aborts.
+  /// Plays the whole sequence. If it finds a problem, prints the problem and aborts.
   static void play(const std::uint8_t* data, std::size_t size);
 
  private:
-  static constexpr int kUnknown = -1;  // any bytes
-  static constexpr int kOffered = -2;  // MADV_FREE: what was there, or zeros; not looked at
+  static constexpr int kUnknown = -1;  // the page may have any bytes
+  static constexpr int kOffered = -2;  // after MADV_FREE: the page has the old bytes or zeros, which are not checked
   struct Held {
     char* start;
-    std::size_t size;        // as requested
-    std::vector<int> pages;  // what every byte of the page is, of the usable ones
-    bool altered = false;    // the program has changed its mapping: only to be freed
+    std::size_t size;        // size of the request
+    std::vector<int> pages;  // the value of every byte of each usable page
+    bool altered = false;    // the program has changed the block's mapping, so the block may only be freed
   };
 
   Player(const Settings& settings, Choices& choices) : heap_(settings), choices_(choices) {}

@@ -1,6 +1,6 @@
-// The same sequences without libFuzzer: random bytes from a seed, for so many seconds. Usage: largecache_random
-// [--seconds N] [--seed N] [--show]. With --show each seed is printed before it is played, so that one that aborts can
-// be repeated.
+// Plays sequences without libFuzzer, from random bytes of a seed, for a number of seconds. With --show, prints each
+// seed before its sequence, so that a sequence that aborts can be repeated. Usage: largecache_random [--seconds N]
+// [--seed N] [--show]
 #include <unistd.h>
 
 #include <chrono>

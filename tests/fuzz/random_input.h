@@ -20,7 +20,7 @@ using Random = std::mt19937_64;
 
 inline bool one_in(Random& random, std::uint64_t count) { return random() % count == 0; }
 
-/// A number, mostly small, sometimes at the end of a range.
+/// Returns a number, mostly small, sometimes at the end of a range.
 inline std::uint64_t some_number(Random& random) {
   switch (random() % 6) {
     case 0:
@@ -34,7 +34,7 @@ inline std::uint64_t some_number(Random& random) {
   }
 }
 
-/// Damages a text: changes bytes, cuts it, repeats parts, and inserts numbers and words.
+/// Damages a text: changes bytes, shortens it, repeats parts, and inserts numbers and words.
 inline std::string damaged_text(std::string text, Random& random) {
   static constexpr const char* kWords[] = {"\n",    "\n\n",     "",     " ",       "-1",    "18446744073709551616",
                                            "1e999", "\xff\xfe", "%s%n", "\x1b[2J", "../..", "null",
@@ -85,7 +85,7 @@ struct Options {
 
 inline volatile std::uint64_t current_seed = 0;
 
-/// Handles a crash, an uncaught exception and an input that takes too long.
+/// Prints the seed of an input that crashes, throws an uncaught exception or takes too long. Then ends the program.
 inline void say_seed_and_end(int signal) {
   char line[80];
   const int length = std::snprintf(line, sizeof line, "signal %d at seed %llu\n", signal,
@@ -95,14 +95,14 @@ inline void say_seed_and_end(int signal) {
   ::raise(signal);
 }
 
-/// An input may take 20 s of CPU time, and 200 s in all: beside other work it waits.
+/// Allows each input 20 s of CPU time, and 200 s of wall time, because the CPUs may be busy.
 inline void limit_input(bool limited) {
   const itimerval cpu{{0, 0}, {limited ? 20 : 0, 0}};
   ::setitimer(ITIMER_PROF, &cpu, nullptr);
   ::alarm(limited ? 200 : 0);
 }
 
-/// Calls `attempt` with one seed after the other, at least once. Returns the number of calls.
+/// Calls `attempt` with successive seeds, at least once. Returns the number of calls.
 inline std::uint64_t try_seeds(const Options& options, const std::function<void(Random&)>& attempt) {
   for (const int signal : {SIGABRT, SIGALRM, SIGPROF, SIGSEGV, SIGFPE}) ::signal(signal, say_seed_and_end);
   std::uint64_t tried = 0;

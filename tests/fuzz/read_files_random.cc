@@ -1,7 +1,7 @@
-// Reads damaged and hostile program files and perf maps, random ones from a seed, for some seconds. The server of
-// read-files runs in processes of our own, a few hundred files each. A process that ends within elfutils is counted:
-// outside this test it would have cost the names in that file. Any other end is a failure. Usage: read_files_random
-// [--seconds N] [--seed N] [--save FOLDER] LIBRARY...
+// Reads damaged and hostile program files and perf maps, from random seeds, for some seconds. The server of read-files
+// runs in processes of this program, a few hundred files each. If a process dies within elfutils, the death is only
+// counted, because in zerotax it would only cost the names in that file. Any other death is a failure. Usage:
+// read_files_random [--seconds N] [--seed N] [--save FOLDER] LIBRARY...
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -57,7 +57,7 @@ Header header_at(const std::string& file, std::uint64_t offset) {
   return header;
 }
 
-/// A part of the file that is worth damaging: a header, or the contents of a section.
+/// Returns a part of the file that is worth damaging: a header, or a section's contents.
 std::pair<std::uint64_t, std::uint64_t> some_part(const std::string& file, Random& random) {
   const auto head = header_at<Elf64_Ehdr>(file, 0);
   switch (random() % 8) {
@@ -86,7 +86,7 @@ std::string damaged(std::string file, Random& random) {
       file[at] = static_cast<char>(random());
       continue;
     }
-    // Most fields are aligned by their size.
+    // Most fields are aligned to their size.
     const std::size_t width = std::size_t{1} << random() % 4;
     const std::uint64_t value = some_number(random, file.size());
     const std::uint64_t aligned = at / width * width;
@@ -205,7 +205,8 @@ void read_a_perf_map(Random& random) {
   if (names.damage().size() > 200) std::abort();
 }
 
-/// The file that a process is reading, for the process that waits.
+/// The seed of the file that a process is reading, and the number of files that it has begun. This memory is shared
+/// with the parent process.
 struct Progress {
   std::uint64_t seed;
   std::uint64_t files;
@@ -224,7 +225,7 @@ void read_files(const std::vector<std::string>& libraries, std::uint64_t seed, P
   }
 }
 
-/// Whether a process ended within elfutils, according to a sanitizer's report. Without a sanitizer, the answer is
+/// Whether a process died within elfutils, according to a sanitizer's report. Without a sanitizer, the answer is
 /// unknown.
 bool is_of_library(const std::string& report) {
   const std::size_t first = report.find("#0 ");

@@ -1,5 +1,5 @@
-/* The library whose bytes read_files_random damages: inlined and static functions, calls of malloc's family. */
-#include <stdlib.h>
+/* The library whose bytes read_files_random damages. The library has inlined and static functions, and calls malloc's
+family. */ #include <stdlib.h>
 #include <string.h>
 
 static inline __attribute__((always_inline)) long inlined(long value) {

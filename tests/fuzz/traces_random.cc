@@ -1,5 +1,6 @@
 // Damages traces: metadata, streams and the buffers of a killed process. Every command that reads a trace must refuse
-// it by a zerotax::Error, or show it and report the damage. Usage: traces_random [--seconds N] [--seed N].
+// it by a zerotax::Error, or show it and report the damage.
+// Usage: traces_random [--seconds N] [--seed N]
 #include <sys/wait.h>
 #include <zerotax/trace_reader.h>
 
@@ -21,7 +22,7 @@
 #include "trace/function_result.h"
 #include "trace/result.h"
 
-// Events named like the kernel's, which the reader interprets (observe/kernel_event_log.cc).
+// Events with names like those of the kernel, which the reader interprets (observe/kernel_event_log.cc).
 ZEROTAX_EVENT(kernel_fuzzed_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address))
 ZEROTAX_EVENT(kernel_fuzzed_fork, (int32_t, pid), (int32_t, tid), (int32_t, child))
 ZEROTAX_EVENT(every_kind, (int8_t, small), (double, ratio), (uint16_t, triple, 3), (char, text, 7))
@@ -49,7 +50,8 @@ void record_some(std::uint64_t calls) {
   }
 }
 
-/// A trace of two threads, of a child that ended well, and of a child that was killed before it wrote its buffers.
+/// Writes a trace of two threads, of a child that exited normally, and of a child that was killed before it wrote its
+/// buffers.
 void make_trace(const std::string& folder) {
   zerotax_trace_options options{};
   options.directory = folder.c_str();
@@ -98,7 +100,7 @@ std::string damaged_bytes(std::string bytes, Random& random) {
   return bytes;
 }
 
-/// Exchanges two words of the metadata: the names of events, fields and kinds of numbers.
+/// Exchanges two words of the metadata, such as the names of events, fields and number types.
 std::string with_other_words(std::string text, Random& random) {
   static constexpr const char* kWords[] = {"function_entry",
                                            "function_exit",
@@ -164,7 +166,6 @@ void damage(const fs::path& folder, Random& random) {
 
 std::size_t used = 0;
 
-/// A choice of the events between which `summary` takes times.
 trace::IntervalChoice some_choice(Random& random) {
   static constexpr const char* kKeys[] = {"thread",  "process", "any",  "child=pid", "function",
                                           "address", "kind",    "text", "triple"};
@@ -175,7 +176,7 @@ trace::IntervalChoice some_choice(Random& random) {
   return choice;
 }
 
-/// Does all that `zerotax trace` and the reader for other programs do with a folder.
+/// Runs every function of `zerotax trace` and of the reader library on a folder.
 void read_trace(const std::string& folder, Random& random) {
   {
     trace::CtfTrace trace(folder);

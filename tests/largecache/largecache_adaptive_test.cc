@@ -1,4 +1,4 @@
-// What the adaptive policy decides, on synthetic programs whose cheapest way is known.
+// Decisions of the adaptive policy, on synthetic programs whose cheapest strategy is known.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,22 +12,22 @@
 namespace zerotax::largecache {
 namespace {
 
-// Of one machine, in nanoseconds.
+// Costs measured on one machine, in nanoseconds.
 constexpr Costs kCosts{
     .zero_page = 40, .fault = 1450, .scan = 700, .scan_page = 11, .scan_run = 50, .purge = 450, .purge_page = 250};
 
-// Which pages of a block are populated. Their number and that of their runs are kept up to date: a call that counted
-// them would take a step for each page, and the sanitizers make each step slow.
+// The populated pages of a block. The numbers of pages and of runs are kept up to date, because sanitizers make
+// repeated counting slow.
 class PlainPages {
  public:
-  // One more at either end, never populated, so that each page has two neighbours.
+  // Adds one page at each end that is never populated, so that each page of the block has two neighbors.
   explicit PlainPages(std::uint32_t pages) : populated_(pages + std::size_t{2}, 0) {}
 
   [[nodiscard]] bool has(std::uint32_t page) const { return populated_[page + 1] != 0; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] std::uint32_t runs() const { return runs_; }
 
-  // Whether the page is populated only now.
+  // Returns whether the page was not populated before.
   bool add(std::uint32_t page) {
     unsigned char* at = populated_.data() + page;
     if (at[1] != 0) return false;
@@ -57,13 +57,13 @@ class PlainPages {
   std::uint32_t runs_ = 0;
 };
 
-// What follows a look of this outcome.
+// Returns the next step after a sample that found `populated` populated pages.
 Next look_found(History& history, std::uint32_t populated) {
   return look_done(history, kCosts, {populated, 1, 0, populated * kCosts.zero_page});
 }
 
-// A block of so many pages, the program that touches it, and a clock that adds up what everything would take. That may
-// be more than it was when the costs were measured.
+// A block of `pages` pages, the program that touches it, and a clock that adds up the cost of each step. The real costs
+// may exceed the measured costs that the policy knows.
 class Simulated {
  public:
   explicit Simulated(std::uint32_t pages, const Costs& real = kCosts) : pages_(pages), real_(real), populated_(pages) {
@@ -155,7 +155,7 @@ void touch_some(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pa
   }
 }
 
-// Mean time of an operation after a warm-up.
+// Returns the mean time of an operation after a warm-up.
 double mean_time(Simulated& block, std::uint32_t pages, std::uint32_t touched, Pattern pattern, int warm,
                  int measured) {
   std::mt19937 random(3);
@@ -167,13 +167,14 @@ double mean_time(Simulated& block, std::uint32_t pages, std::uint32_t touched, P
   return block.take_time() / measured;
 }
 
-// The cheapest of the fixed ways in their steady state.
+// Returns the steady-state time of the cheapest fixed strategy: always purge, always clear the whole block, or always
+// look.
 double cheapest(std::uint32_t pages, std::uint32_t touched, Pattern pattern, const Costs& costs = kCosts) {
   const double purge = costs.purge + touched * (costs.purge_page + costs.fault);
   const double whole = pages * costs.zero_page;
-  // A program that always touches other pages has populated all of them in the end.
+  // A program that touches different pages in each round populates all pages in the end.
   const std::uint32_t populated = pattern == Pattern::kRandom ? pages : touched;
-  // Spread pages are runs of their own as long as no two of them are neighbours.
+  // As long as no two touched pages are neighbors, each page is a separate run.
   const double runs = pattern == Pattern::kSpread && 2 * touched <= pages ? touched : 1;
   const double look =
       costs.scan + populated * (costs.scan_page + costs.zero_page) + std::max(0.0, runs - 1) * costs.scan_run;
@@ -194,7 +195,7 @@ TEST(Adaptive, ComesWithinAFewPercentOfTheCheapestWay) {
   }
 }
 
-// Zeroing takes longer in a block that is longer than the processor's caches, giving back where pages lie far apart.
+// Zeroing takes longer in a block that exceeds the processor's caches. Purging takes longer where pages lie far apart.
 TEST(Adaptive, GoesByWhatThisBlockTakesRatherThanByThePagesThatWereMeasured) {
   constexpr std::uint32_t kPages = 25600;
   Costs slow_zeros = kCosts;
@@ -228,7 +229,7 @@ TEST(Adaptive, ForgetsWhatAPurgeTookOfFewerPages) {
   EXPECT_LE(mean_time(block, kPages, 256, Pattern::kRandom, 300, 500), 1.02 * cheapest(kPages, 256, Pattern::kRandom));
 }
 
-// 40 pages each time, always others, in a block that is purged from the third call on.
+// The program touches 40 different pages in each round, in a block that is purged from the third call on.
 TEST(Adaptive, TakesTwoUnusualPurgesInARowForAChangeAndOneForAnInterruption) {
   for (const int unusual : {1, 2}) {
     History history;
@@ -253,7 +254,7 @@ TEST(Adaptive, ForgetsABlockThatWasTouchedWholeOnce) {
   EXPECT_LE(untouched, 1.05 * cheapest(kPages, 26, Pattern::kFirst));
 }
 
-// Another 150 pages each time, until no page is left: the program pays for populating a page once.
+// In each round, the program touches 150 further pages, until all are populated. Each page costs the populating once.
 TEST(Adaptive, KeepsABlockThatIsSoonPopulatedWhole) {
   History history;
   history.purged = true;

@@ -1,6 +1,6 @@
-// Where the emulations were found to decide otherwise than the source that they emulate, and rules of xzone malloc
-// around these. The sequences are requests of a program; what each must do is read in Apple's source, the lines of
-// which are given (libmalloc-116, -283, and -792.41.1 for xzone).
+// Cases in which the emulations once decided differently from their source, and rules of xzone malloc around these
+// cases. The sequences are a program's requests. The expected answers come from Apple's source, cited by line
+// (libmalloc-116, -283, and -792.41.1 for xzone).
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t kSlice = 16 * kKiB;
 constexpr std::size_t kSegment = 4 * kMiB;
 
-// A heap that gives back what it holds.
 class Emulation : public testing::Test {
  protected:
   explicit Emulation(const Settings& settings) : heap_(settings) {}
@@ -60,9 +59,9 @@ class Xzone792 : public Emulation {
   Xzone792() : Emulation(settings_of("xzone-792")) {}
 };
 
-// A sanitizer needs more address space than any limit leaves it.
+// Sanitizers need more address space than any limit leaves them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Has the process `bytes` of address space left, and no more.
+// Limits the process's address space to `bytes` more than it has. Returns false if no limit can be set.
 bool leave_address_space(std::size_t bytes) {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -70,8 +69,8 @@ bool leave_address_space(std::size_t bytes) {
   return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
-// malloc 1000000; free; malloc 2000000 while mapping fails: libmalloc says that there is no memory and keeps its cache
-// (magazine_large.c:463-465). Ours gives the cache back and asks again, on purpose.
+// The sequence is malloc 1000000, free, and malloc 2000000 while mapping fails. libmalloc returns NULL and keeps its
+// cache (magazine_large.c:463-465). On purpose, our emulation returns the cache to the kernel and tries again.
 TEST_F(Libmalloc116, GivesItsCacheBackAndAsksAgainWhenMappingFailsUnlikeApples) {
   const auto sequence = [&](std::size_t left) {
     rlimit before{};
@@ -83,19 +82,19 @@ TEST_F(Libmalloc116, GivesItsCacheBackAndAsksAgainWhenMappingFailsUnlikeApples) 
     char* const block = get(2'000'000);
     const int error = errno;
     setrlimit(RLIMIT_AS, &before);
-    EXPECT_EQ(now().entries, 0U) << "the cache has been given back";
+    EXPECT_EQ(now().entries, 0U) << "the cache has been returned";
     EXPECT_EQ(now().cached_bytes, 0U);
     EXPECT_TRUE(block != nullptr || error == ENOMEM);
     give(block);
     heap_.decay(true);
     return block != nullptr;
   };
-  EXPECT_TRUE(sequence(1'500'000)) << "with the cache's 1,003,520 bytes there is room";
-  EXPECT_FALSE(sequence(500'000)) << "without room in spite of that, nothing else is tried";
+  EXPECT_TRUE(sequence(1'500'000)) << "the cache's 1,003,520 bytes make enough room";
+  EXPECT_FALSE(sequence(500'000)) << "if even that is not enough room, the call fails";
 }
 #endif
 
-// magazine_malloc.c:749, :508: 6,292,504 would get 6,324,224 bytes, which is more than half of 12,587,008.
+// magazine_malloc.c:749, :508: a request of 6,292,504 would get 6,324,224 bytes, more than half of 12,587,008.
 TEST_F(Libmalloc283With32GiB, ReallocComparesHalfWithTheRoundedSizeOfTheMediumClass) {
   ONLY_WITH_SMALL_PAGES();
   char* const block = get(12'587'008);
@@ -103,7 +102,7 @@ TEST_F(Libmalloc283With32GiB, ReallocComparesHalfWithTheRoundedSizeOfTheMediumCl
   EXPECT_EQ(change(block, 6'292'504), block);
   EXPECT_EQ(usable(block), 12'587'008U);
   EXPECT_EQ(now().entries, 0U);
-  // Half is 6,293,504; the last multiple of 32 KiB below it 6,291,456.
+  // Half of the block is 6,293,504 bytes. The last multiple of 32 KiB below half is 6,291,456.
   EXPECT_EQ(change(block, 6'291'457), block);
   char* const moved = change(block, 6'291'456);
   EXPECT_NE(moved, block);
@@ -111,7 +110,8 @@ TEST_F(Libmalloc283With32GiB, ReallocComparesHalfWithTheRoundedSizeOfTheMediumCl
   give(moved);
 }
 
-// 6,291,457 bytes would get 6,324,224: above and below half, and neither to 16 nor to 64 KiB.
+// A request of 6,291,457 would get 6,324,224 bytes. Half of the first block is smaller, and half of the second block is
+// larger. Rounding to 16 or 64 KiB would give other answers.
 TEST_F(Libmalloc283With32GiB, TheMediumClassCountsIn32KiB) {
   char* const above = get(2 * (6'291'456 + 20 * kKiB));
   EXPECT_EQ(change(above, 6'291'457), above);
@@ -122,7 +122,7 @@ TEST_F(Libmalloc283With32GiB, TheMediumClassCountsIn32KiB) {
   give(above);
 }
 
-// Small and tiny requests are rounded, too, but to what divides half of any block.
+// Small and tiny requests are rounded, too, but to sizes that divide half of any block evenly.
 TEST_F(Libmalloc283With32GiB, ReallocToASmallBlockMovesForHalfOrLess) {
   char* const block = get(8 * kMiB + 1);
   char* const moved = change(block, 32 * kKiB);
@@ -141,12 +141,13 @@ TEST_F(Libmalloc283Below, ReallocComparesTheVerySize) {
   char* const large = get(12'587'008);
   EXPECT_EQ(change(large, 6'292'504), large) << "1537 of 3073 pages: more than half";
   EXPECT_EQ(usable(large), 12'587'008U);
-  EXPECT_EQ(change(large, 6'291'456), large) << "from large to large in place";
+  EXPECT_EQ(change(large, 6'291'456), large) << "shrinks in place and stays large";
   EXPECT_EQ(usable(large), 6'291'456U);
   give(large);
 }
 
-// xzone_malloc.c:312, xzone_segment.c:2299-2303: 257 slices are less than twice 129.
+// xzone_malloc.c:312, xzone_segment.c:2299-2303: a block of 257 slices is less than twice as long as a request of 129
+// slices.
 TEST_F(Xzone792, CountsInSlicesOf16KiB) {
   char* const block = get(4'210'688);
   ASSERT_EQ(usable(block), 257 * kSlice);
@@ -166,10 +167,10 @@ TEST_F(Xzone792, CountsInSlicesOf16KiB) {
   EXPECT_EQ(now().cached_bytes, (257U + 129U) * kSlice);
   char* const twice = get(258 * kSlice);
   give(twice);
-  EXPECT_NE(get(129 * kSlice), twice) << "twice as long is not less than twice";
+  EXPECT_NE(get(129 * kSlice), twice) << "a block exactly twice as long is not less than twice as long";
 }
 
-// xzone_segment.c:3263.
+// Source: xzone_segment.c:3263.
 TEST_F(Xzone792, ReallocTrimsAtOnce) {
   char* const block = get(8'388'608);
   std::memset(block, 0xab, 8'388'608);
@@ -179,7 +180,7 @@ TEST_F(Xzone792, ReallocTrimsAtOnce) {
   EXPECT_TRUE(is_mapped(block + 6'291'456 - kPage));
   EXPECT_EQ(now().entries, 0U) << "2 MiB are not huge, so they are not cached";
   EXPECT_EQ(change(block, 6'291'456 - kSlice + 1), block);
-  EXPECT_EQ(usable(block), 6'291'456U) << "no slice is left over";
+  EXPECT_EQ(usable(block), 6'291'456U) << "no whole slice is left over";
   EXPECT_EQ(change(block, 6'291'456 - kSlice), block);
   EXPECT_EQ(usable(block), 6'291'456U - kSlice) << "one is";
   EXPECT_TRUE(all_bytes(block, 6'291'456 - kSlice, 0xab));
@@ -188,7 +189,7 @@ TEST_F(Xzone792, ReallocTrimsAtOnce) {
   EXPECT_EQ(now().in_use_bytes, 0U);
 }
 
-// xzone_segment.c:2838.
+// Source: xzone_segment.c:2838.
 TEST_F(Xzone792, ReallocPutsTheTailIntoTheCache) {
   char* const block = get(16'777'216);
   std::memset(block, 0xab, 16'777'216);
@@ -199,7 +200,7 @@ TEST_F(Xzone792, ReallocPutsTheTailIntoTheCache) {
   EXPECT_EQ(now().cached_bytes, 12 * kMiB);
   EXPECT_EQ(now().in_use_bytes, 4 * kMiB);
   EXPECT_TRUE(all_bytes(block + 4 * kMiB, 12 * kMiB, 0xab)) << "its pages stay";
-  EXPECT_EQ(get_zero(12 * kMiB), block + 4 * kMiB) << "a block like any other";
+  EXPECT_EQ(get_zero(12 * kMiB), block + 4 * kMiB) << "the tail is a block like any other";
   EXPECT_EQ(usable(block + 4 * kMiB), 12 * kMiB);
   EXPECT_TRUE(all_bytes(block, 4 * kMiB, 0xab));
   EXPECT_TRUE(all_bytes(block + 4 * kMiB, 12 * kMiB, 0));
@@ -211,7 +212,7 @@ TEST_F(Xzone792, ReallocPutsTheTailIntoTheCache) {
   EXPECT_FALSE(is_mapped(block + 4 * kMiB));
 }
 
-// xzone_segment.c:2815-2832: a tail begins at the next multiple of 4 MiB, and is kept if it is more than 2 MiB then.
+// xzone_segment.c:2815-2832: a tail begins at the next multiple of 4 MiB, and is kept if more than 2 MiB remain.
 TEST_F(Xzone792, ReallocUnmapsWhatIsBeforeTheTailAndATailThatIsNotHuge) {
   char* const block = get(16 * kMiB);
   EXPECT_EQ(change(block, 5 * kMiB), block);
@@ -220,7 +221,7 @@ TEST_F(Xzone792, ReallocUnmapsWhatIsBeforeTheTailAndATailThatIsNotHuge) {
   EXPECT_FALSE(is_mapped(block + 8 * kMiB - kPage));
   EXPECT_TRUE(is_mapped(block + 8 * kMiB));
   EXPECT_EQ(get(8 * kMiB), block + 8 * kMiB);
-  // 8 to 10 MiB would be the tail, and is no more than 2 MiB; with a slice more it is.
+  // The tail, from 8 to 10 MiB, would be exactly 2 MiB, which is too short. One more slice makes the tail long enough.
   char* const shorter = get(10 * kMiB);
   EXPECT_EQ(change(shorter, 5 * kMiB), shorter);
   EXPECT_EQ(now().entries, 0U);
@@ -233,7 +234,7 @@ TEST_F(Xzone792, ReallocUnmapsWhatIsBeforeTheTailAndATailThatIsNotHuge) {
   for (char* const each : {block, shorter, longer}) give(each);
 }
 
-// The same lines: only where an entry is free, and with no look at the entry limit.
+// xzone_segment.c:2815-2832: a tail is kept only if an entry is free, and regardless of the entry limit.
 TEST(Xzone792Tails, TakeNobodysPlaceAndHaveNoLimit) {
   Settings settings = settings_of("xzone-792");
   settings.entries = 2;
@@ -243,7 +244,7 @@ TEST(Xzone792Tails, TakeNobodysPlaceAndHaveNoLimit) {
   char* const block = static_cast<char*>(malloc(heap, 32 * kMiB));
   free(heap, first);
   EXPECT_EQ(realloc(heap, block, 16 * kMiB), block);
-  EXPECT_EQ(statistics_of(heap).cached_bytes, 19 * kMiB) << "longer than an entry may be, and kept";
+  EXPECT_EQ(statistics_of(heap).cached_bytes, 19 * kMiB) << "the tail is kept although it exceeds the entry limit";
   EXPECT_EQ(realloc(heap, block, 4 * kMiB), block);
   EXPECT_EQ(statistics_of(heap).cached_bytes, 19 * kMiB) << "the cache is full";
   EXPECT_EQ(statistics_of(heap).evictions, 0U);
@@ -251,7 +252,7 @@ TEST(Xzone792Tails, TakeNobodysPlaceAndHaveNoLimit) {
   EXPECT_FALSE(is_mapped(block + 16 * kMiB - kPage));
   EXPECT_TRUE(is_mapped(block + 16 * kMiB));
   free(heap, block);
-  EXPECT_EQ(statistics_of(heap).evictions, 1U) << "what is freed does push the oldest out";
+  EXPECT_EQ(statistics_of(heap).evictions, 1U) << "a freed block does push out the oldest";
   heap.decay(true);
 }
 
@@ -266,7 +267,7 @@ TEST(Xzone792Tails, AreUnmappedWhereNothingIsCached) {
   EXPECT_FALSE(is_mapped(block));
 }
 
-// xzone_malloc.c:4790: the comparison is >=.
+// xzone_malloc.c:4790 compares with >=, so the block stays if exactly half is requested.
 TEST_F(Xzone792, ReallocKeepsABlockOfWhichExactlyHalfIsAskedFor) {
   char* const block = get(4'194'304);
   std::memset(block, 0xab, 4'194'304);
@@ -279,7 +280,7 @@ TEST_F(Xzone792, ReallocKeepsABlockOfWhichExactlyHalfIsAskedFor) {
   give(moved);
 }
 
-// xzone_segment.c:502, :2348, :2365.
+// Source: xzone_segment.c:502, :2348, :2365.
 TEST_F(Xzone792, StartsBlocksAtMultiplesOf4MiBSoThatEachFitsAnAlignmentUpToThat) {
   std::vector<char*> blocks;
   for (const std::size_t size : {3 * kMiB, 3 * kMiB + 1, 5 * kMiB, 8 * kMiB}) {
@@ -299,7 +300,7 @@ TEST_F(Xzone792, LooksForNothingInTheCacheWithAnAlignmentAbove4MiB) {
   char* const block = get_aligned(8 * kMiB, 3 * kMiB);
   EXPECT_TRUE(is_aligned(block, 8 * kMiB));
   give(block);
-  EXPECT_EQ(now().entries, 1U) << "it is cached like any other";
+  EXPECT_EQ(now().entries, 1U) << "the block is cached like any other";
   char* const fresh = get_aligned(8 * kMiB, 3 * kMiB);
   EXPECT_NE(fresh, block);
   EXPECT_TRUE(is_aligned(fresh, 8 * kMiB));
@@ -309,8 +310,8 @@ TEST_F(Xzone792, LooksForNothingInTheCacheWithAnAlignmentAbove4MiB) {
   give(block);
 }
 
-// xzone_malloc.c:314: an alignment above 1 MiB makes a huge block of any size; :2961 of xzone_segment.c: it is cached
-// only if its size is huge, too.
+// xzone_malloc.c:314: an alignment above 1 MiB makes a block huge whatever its size. xzone_segment.c:2961: such a block
+// is cached only if its size is huge, too.
 TEST_F(Xzone792, TakesARequestOfMoreThan1MiBsAlignmentForHuge) {
   char* const none = get_aligned(2 * kMiB, 0);
   char* const one = get_aligned(2 * kMiB, 100);
@@ -323,7 +324,7 @@ TEST_F(Xzone792, TakesARequestOfMoreThan1MiBsAlignmentForHuge) {
   EXPECT_EQ(change(one, kSlice / 2), one);
   for (char* const block : {none, one, small_block}) give(block);
   EXPECT_EQ(now().entries, 0U);
-  // 160 slices are less than twice 96.
+  // A block of 160 slices is less than twice as long as a request of 96 slices.
   char* const cached = get(160 * kSlice);
   give(cached);
   EXPECT_EQ(get_aligned(2 * kMiB, 96 * kSlice), cached);
@@ -332,7 +333,7 @@ TEST_F(Xzone792, TakesARequestOfMoreThan1MiBsAlignmentForHuge) {
 }
 
 TEST_F(Xzone792, ReallocOfABlockThatIsLargeByItsAlignmentGoesByHalves) {
-  // One with room behind it: the heap's own table, say, may lie behind the first.
+  // Looks for a block with room after it. For example, the heap's own table may lie directly after the first block.
   std::vector<char*> others;
   char* block = get_aligned(2 * kMiB, kMiB);
   const auto has_room = [&] {
@@ -366,10 +367,10 @@ TEST_F(Xzone792, ReallocOfABlockThatIsLargeByItsAlignmentGoesByHalves) {
 TEST_F(Xzone792, ReallocGrowsInPlaceUpToTheNextBlock) {
   char* const block = get(16 * kMiB);
   ASSERT_EQ(change(block, 5 * kMiB), block);
-  EXPECT_EQ(change(block, 8 * kMiB - 1), block) << "what was before the tail is free";
+  EXPECT_EQ(change(block, 8 * kMiB - 1), block) << "the memory before the tail is free";
   EXPECT_EQ(usable(block), 8 * kMiB);
   char* const moved = change(block, 8 * kMiB + 1);
-  EXPECT_NE(moved, block) << "the tail is in the cache, and in the way";
+  EXPECT_NE(moved, block) << "the cached tail is in the way";
   EXPECT_EQ(usable(moved), 8 * kMiB + kSlice);
   give(moved);
 }

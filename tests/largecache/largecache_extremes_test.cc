@@ -1,5 +1,5 @@
-// Requests at the ends of what can be said, of each policy: a call either fails with the right errno and has changed
-// nothing, or gives a block that is aligned and as long as asked for.
+// The largest and smallest requests that a call can express, under each policy. A call either fails with the right
+// errno and changes nothing, or returns a block of the requested alignment and size.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,19 +15,20 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kMost = PTRDIFF_MAX;
-constexpr std::size_t kHighest = kMost + 1;  // the greatest power of two
+constexpr std::size_t kHighest = kMost + 1;
 
 class Extremes : public testing::TestWithParam<const Policy*> {
  protected:
   ~Extremes() override { heap_.decay(true); }
 
-  // The least request that is large.
+  // Returns the smallest request that is large.
   std::size_t least_large() { return settings_of(GetParam()->name).threshold + 1; }
 
-  // None of these is to be had.
+  // Sizes that no allocation can have.
   static std::vector<std::size_t> too_much() {
     std::vector<std::size_t> sizes{SIZE_MAX, SIZE_MAX - 1, kHighest + 1, kHighest, std::size_t{1} << 48};
-    // Around the last page, slice, witness and segment below PTRDIFF_MAX: what is rounded or added to must not wrap.
+    // Sizes around the last page, slice, witness and segment below PTRDIFF_MAX. Rounding or adding to them must not
+    // wrap.
     for (const std::size_t below : {std::size_t{0}, kPage, 2 * kPage, 3 * kPage, 4 * kPage, 16 * kKiB, 4 * kMiB}) {
       for (const std::size_t more : {std::size_t{0}, std::size_t{1}, kPage - 1}) sizes.push_back(kMost - below - more);
     }
@@ -35,7 +36,7 @@ class Extremes : public testing::TestWithParam<const Policy*> {
     return sizes;
   }
 
-  // A block that is as promised, or none and ENOMEM. Frees it.
+  // Expects either a block of the promised alignment and size, or nullptr and ENOMEM. Frees the block.
   void expect_block_or_no_memory(void* block, int error, std::size_t alignment, std::size_t size) {
     if (block == nullptr) {
       EXPECT_EQ(error, ENOMEM) << alignment << ' ' << size;
@@ -75,7 +76,7 @@ TEST_P(Extremes, SizesThatCannotBeAreRefusedByAllThatAllocate) {
       void* out = &heap_;
       EXPECT_EQ(posix_memalign(heap_, &out, alignment, size), ENOMEM) << size;
       EXPECT_EQ(out, &heap_);
-      EXPECT_EQ(errno, 0) << "posix_memalign leaves errno alone";
+      EXPECT_EQ(errno, 0) << "posix_memalign does not change errno";
     }
   }
   const auto now = statistics_of(heap_);
@@ -151,7 +152,7 @@ TEST_P(Extremes, AlignmentsArePowersOfTwoOrRefused) {
   }
 }
 
-// A sanitizer's allocator, which small requests go to, ends the process at some of these.
+// A sanitizer's allocator, which serves small requests, ends the process at some of these alignments.
 TEST_P(Extremes, AnyPowerOfTwoIsServedOrThereIsNoMemory) {
   std::vector<std::size_t> sizes{least_large(), least_large() + 123'456};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -159,7 +160,8 @@ TEST_P(Extremes, AnyPowerOfTwoIsServedOrThereIsNoMemory) {
 #endif
   for (const std::size_t size : sizes) {
     for (std::size_t alignment = 1; alignment != 0; alignment *= 2) {
-      for (int round = 0; round < 2; ++round) {  // fresh, and perhaps from the cache
+      for (int round = 0; round < 2; ++round) {  // only the first block is always fresh; later blocks may come from the
+                                                 // cache
         errno = 0;
         void* const block = aligned_alloc(heap_, alignment, size);
         expect_block_or_no_memory(block, errno, alignment, size);
@@ -185,7 +187,6 @@ TEST_P(Extremes, NoBytesAreABlockOfTheirOwnOrFreed) {
   EXPECT_EQ(statistics_of(heap_).in_use_bytes, 0U);
 }
 
-// Every size around the one from which on requests are large, up and down.
 TEST_P(Extremes, ReallocAroundWhatIsLargeKeepsTheBytes) {
   const std::size_t large = least_large();
   auto* block = static_cast<char*>(malloc(heap_, 1));

@@ -28,7 +28,7 @@ class Family : public testing::Test {
   std::size_t usable(void* block) { return usable_size(heap_, block); }
   bool is_large(void* block) { return heap_.usable_size(block) != 0; }
 
-  /// A block of `pages` pages, every byte 0xab, with nothing mapped for `room` pages behind it.
+  /// Returns a block of `pages` pages whose bytes are all 0xab. The `room` pages after the block are unmapped.
   char* block_with_room(std::size_t pages, std::size_t room) {
     char* const block = static_cast<char*>(malloc(heap_, 2 * (pages + room) * kPage));
     EXPECT_TRUE(heap_.resize_in_place(block, 2 * (pages + room) * kPage, pages * kPage));
@@ -70,7 +70,7 @@ TEST_F(Family, GivesZeroBytesAnAddressOfTheirOwn) {
 
 TEST_F(Family, RefusesProductsThatOverflow) {
   void* const block = malloc(heap_, kMiB);
-  // The first product is just too large; the second is 1 MiB in the bits that remain.
+  // The first product is just too large. The second product overflows to 1 MiB.
   for (const std::size_t count : {SIZE_MAX / kMiB + 1, (std::size_t{1} << 44) + 1}) {
     errno = 0;
     EXPECT_EQ(calloc(heap_, count, kMiB), nullptr);
@@ -96,7 +96,7 @@ TEST_F(Family, ReallocUnmapsTheTailOfABlockThatShrinksToHalfOrLess) {
   char* const block = static_cast<char*>(malloc(heap_, 200 * kPage));
   std::memset(block, 0xab, 200 * kPage);
   EXPECT_EQ(realloc(heap_, block, 100 * kPage + 1), block);
-  EXPECT_EQ(usable(block), 200 * kPage) << "one byte too many: left alone";
+  EXPECT_EQ(usable(block), 200 * kPage) << "one byte too many, so unchanged";
   EXPECT_TRUE(is_mapped(block + 199 * kPage));
   EXPECT_EQ(realloc(heap_, block, 100 * kPage), block);
   EXPECT_EQ(usable(block), 100 * kPage);
@@ -118,7 +118,7 @@ TEST_F(Family, ReallocGrowsInPlaceWhereNothingIsInTheWay) {
 
 TEST_F(Family, ReallocMovesABlockThatHasANeighbour) {
   char* const block = block_with_room(50, 50);
-  // Mapped, whoever it belongs to: also a cached block is in the way.
+  // Any mapping after the block prevents growth in place, even a cached block of the heap.
   void* const neighbour =
       mmap(block + 70 * kPage, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_EQ(neighbour, block + 70 * kPage);
@@ -126,7 +126,7 @@ TEST_F(Family, ReallocMovesABlockThatHasANeighbour) {
   EXPECT_NE(moved, block);
   EXPECT_EQ(usable(moved), 80 * kPage);
   EXPECT_TRUE(all_bytes(moved, 50 * kPage, 0xab));
-  EXPECT_FALSE(is_mapped(block + 50 * kPage)) << "no half-done extension is left behind";
+  EXPECT_FALSE(is_mapped(block + 50 * kPage)) << "no part of an extension is left";
   EXPECT_EQ(statistics_of(heap_).cached_bytes, 50 * kPage) << "the old block is in the cache";
   munmap(neighbour, 4096);
   free(heap_, moved);
@@ -198,9 +198,9 @@ TEST_F(Family, ReallocThatFailsLeavesTheBlockAlone) {
 
 TEST(FamilyWithoutCache, AlignsEveryRequestAndMapsNoMoreThanItUses) {
   Settings settings = with_reserve(0);
-  settings.entries = 0;  // every block is fresh
+  settings.entries = 0;
   LargeHeap heap(settings);
-  free(heap, malloc(heap, kMiB));  // the heap's own table is mapped
+  free(heap, malloc(heap, kMiB));  // so that the heap maps its own table now
   for (std::size_t alignment = 8; alignment <= 64 * kMiB; alignment *= 2) {
     const std::size_t before = mapped_pages();
     void* const block = aligned_alloc(heap, alignment, 3 * kMiB + 1);
@@ -222,16 +222,16 @@ TEST(FamilyWithoutCache, AlignsEveryRequestAndMapsNoMoreThanItUses) {
 TEST_F(Family, SkipsBlocksThatAreMisaligned) {
   constexpr std::size_t kAlignment = 2 * kMiB;
   void* const aligned = aligned_alloc(heap_, kAlignment, 300 * kKiB);
-  // Of two neighbouring blocks of 300 KiB at most one is aligned so.
+  // At most one of two adjacent blocks of 300 KiB has this alignment.
   void* misaligned = malloc(heap_, 300 * kKiB);
   if (is_aligned(misaligned, kAlignment)) misaligned = malloc(heap_, 300 * kKiB);
   free(heap_, aligned);
   free(heap_, misaligned);
-  EXPECT_EQ(aligned_alloc(heap_, kAlignment, 300 * kKiB), aligned) << "though it is the older";
+  EXPECT_EQ(aligned_alloc(heap_, kAlignment, 300 * kKiB), aligned) << "the aligned block is taken although it is older";
   void* const fresh = aligned_alloc(heap_, kAlignment, 300 * kKiB);
   EXPECT_NE(fresh, misaligned);
   EXPECT_TRUE(is_aligned(fresh, kAlignment));
-  EXPECT_EQ(aligned_alloc(heap_, 4096, 300 * kKiB), misaligned) << "a page's alignment is free";
+  EXPECT_EQ(aligned_alloc(heap_, 4096, 300 * kKiB), misaligned) << "any block has the alignment of a page";
 }
 
 TEST_F(Family, ChecksAlignmentsAsPosixSays) {
@@ -293,7 +293,7 @@ TEST_F(Family, FreesPageAlignedBlocksOfTheSmallAllocator) {
   EXPECT_EQ(usable_size(heap_, nullptr), 0U);
 }
 
-// small_glibc.cc reads glibc's chunk headers; this is what watches their layout.
+// small_glibc.cc reads glibc's chunk headers. This test fails if the layout of these headers changes.
 TEST(Small, AgreesWithTheCLibraryOnUsableSizes) {
   const auto compare = [] {
     for (std::size_t size = 0; size < 64 * kMiB; size = size * 5 / 4 + 1) {
@@ -308,11 +308,11 @@ TEST(Small, AgreesWithTheCLibraryOnUsableSizes) {
     }
   };
   compare();
-  // Another thread's chunks come from another arena, which their headers say (NON_MAIN_ARENA).
+  // The chunks of another thread come from a different arena. The header of such a chunk says so (NON_MAIN_ARENA).
   std::thread(compare).join();
 }
 
-// From here on mincore(2) ends the process.
+// Installs a filter that ends the process at the next mincore(2).
 bool forbid_mincore() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -326,7 +326,7 @@ bool forbid_mincore() {
 
 TEST_F(Family, FreesASmallBlockThatStartsAPageWithoutAskingTheKernelWhetherItIsOne) {
   small::note_heap();
-  // What the heap had before may be used up first.
+  // Uses up free memory that the heap had before the test.
   std::vector<void*> earlier(100);
   for (void*& block : earlier) block = aligned_alloc(heap_, kPage, 200);
   std::array<void*, 100> blocks{};

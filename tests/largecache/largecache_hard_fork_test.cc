@@ -1,5 +1,5 @@
-// Children: by fork() while other threads allocate, by clone() past the C library's handlers, with shared descriptors,
-// with shared memory.
+// Children that start by fork() while other threads allocate, by clone() without the C library's handlers, with shared
+// descriptors, or with shared memory.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -35,7 +35,8 @@ void install_handlers(LargeHeap& heap) {
   forking_heap = &heap;
 }
 
-/// Takes a block, which must be zero, writes `mine` to pages of it that depend on `round`, and gives it back.
+/// Allocates a block, which must be zero. Writes the byte `mine` to some pages, which depend on `round`, and frees the
+/// block.
 bool one_round(HardHeap& heap, std::size_t round, char mine) {
   char* const block = heap.calloc(kForkSize + round % 3 * kPage);
   if (block == nullptr || !is_zero(block, kForkSize + round % 3 * kPage)) return false;
@@ -53,7 +54,8 @@ bool rounds(HardHeap& heap, std::size_t count, char mine) {
   return true;
 }
 
-// The parent's threads hold blocks in each of whose pages a byte of theirs stands: none may become a child's.
+// Each thread of the parent holds blocks, and writes its own byte into each page. A child must never get a block that
+// belongs to a thread.
 TEST_P(HardFork, InOneThreadWhileOthersAllocate) {
   HardHeap heap(GetParam());
   install_handlers(heap.heap());
@@ -80,7 +82,7 @@ TEST_P(HardFork, InOneThreadWhileOthersAllocate) {
   forking_heap = nullptr;
 }
 
-// As syscall(SYS_fork): no handler runs. `flags`: clone(2).
+// Forks like syscall(SYS_fork), so that no fork handler runs. `flags` are those of clone(2).
 template <typename Body>
 pid_t clone_raw(unsigned long flags, const Body& body) {
   const auto child = static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -97,8 +99,8 @@ int status_of(pid_t child) {
   return status;
 }
 
-// Pages that are clean in the parent are dirty in the child, and the other way round: whoever asks the parent's pagemap
-// hands out what he has written himself.
+// Pages that are clean in the parent are dirty in the child, and vice versa. If the child's heap read the parent's
+// pagemap, calloc would return the child's own bytes.
 TEST_P(HardFork, PastTheHandlersBelievesNothingOfTheParents) {
   for (const unsigned long flags : {0UL, static_cast<unsigned long>(CLONE_FILES)}) {
     HardHeap heap(GetParam());
@@ -113,7 +115,7 @@ TEST_P(HardFork, PastTheHandlersBelievesNothingOfTheParents) {
                                       std::memset(mine + kForkSize / 2, 0x77, kForkSize / 2);
                                       heap.deallocate(mine);
                                       if (!rounds(heap, 20, 0x77)) return false;
-                                      // and a child of the child
+                                      // A child of the child also reuses blocks.
                                       return status_of(clone_raw(flags, [&] { return rounds(heap, 20, 0x55); })) == 0;
                                     })),
                 0)
@@ -123,7 +125,8 @@ TEST_P(HardFork, PastTheHandlersBelievesNothingOfTheParents) {
   }
 }
 
-// The two run at the same time, with one table of descriptors and two memories. Each opens, and may close, its own.
+// Parent and child run at the same time, with one table of descriptors and separate memory. Each process opens its own
+// pagemap, and may close it.
 TEST_P(HardFork, WithSharedDescriptorsBelievesOnlyItsOwn) {
   HardHeap heap(GetParam());
   ASSERT_TRUE(rounds(heap, 5, 0x33));
@@ -140,7 +143,7 @@ TEST_P(HardFork, WithSharedDescriptorsBelievesOnlyItsOwn) {
   }
 }
 
-// Memory is shared until the child ends: its blocks are the parent's heap's.
+// The child shares memory until it ends, so its blocks belong to the parent's heap.
 TEST_P(HardFork, WithSharedMemoryIsLikeAThread) {
   HardHeap heap(GetParam());
   for (int child = 0; child < 10; ++child) {

@@ -1,4 +1,4 @@
-// Pages that only the kernel has written to, on behalf of a system call: nothing of it is seen in user space.
+// Pages that only the kernel has written to, during a system call. User space sees no store to these pages.
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
@@ -12,15 +12,16 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr std::size_t kWriteSize = kMiB;
-const std::size_t kFrom = kMiB / 4;  // what is written: block[kFrom, kFrom + kWritten)
+const std::size_t kFrom = kMiB / 4;  // the kernel writes the bytes block[kFrom] to block[kFrom + kWritten - 1]
 const std::size_t kWritten = kMiB / 8;
 
-/// Has the kernel write kWritten bytes of 0xab to `there`. A text other than "" says why it cannot.
+/// Makes the kernel write kWritten bytes of 0xab to `there`. If this is impossible here, returns the reason, otherwise
+/// "".
 using Write = std::string (*)(char* there);
 
 std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
-// A file of 0xab.
+// Creates a file of 0xab.
 int make_file(int flags) {
   char name[] = "/var/tmp/largecache_hard_XXXXXX";
   const int file = mkstemp(name);
@@ -66,7 +67,7 @@ std::string write_from_a_child(char* there) {
   return status == 0 ? "" : "process_vm_writev is not permitted";
 }
 
-// One read through rings of one entry, by the bare system calls (Documentation: io_uring_setup(2), io_uring(7)).
+// Reads once through rings of one entry, by plain system calls (io_uring_setup(2), io_uring(7)).
 std::string read_by_ring(char* there) {
   io_uring_params parameters{};
   const int ring = static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
@@ -116,7 +117,7 @@ TEST_P(KernelWrites, AreCleared) {
   EXPECT_EQ(heap.after().altered, 0U);
 }
 
-// Not even one page of these is taken for clean because nobody has read it since.
+// Nothing reads the pages after the kernel wrote to them. Unread pages must not count as clean.
 TEST_P(KernelWrites, AreClearedUnseen) {
   const auto& [way, writer] = GetParam();
   HardHeap heap(way);

@@ -1,4 +1,4 @@
-// Little memory, little stack, signals in between.
+// Tests with little memory, with a small stack, and with signals at any moment.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ TEST_P(EveryPolicy, SaysEnomemToWhatCannotBe) {
   heap.decay(true);
 }
 
-// A sanitizer needs more address space than any limit leaves it.
+// Sanitizers need more address space than any limit leaves them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
@@ -81,7 +81,7 @@ TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
         blocks.push_back(block);
       }
       if (blocks.size() == 64 || blocks.size() < 4 || errno != ENOMEM) return "no ENOMEM at the limit";
-      // What is freed and cached must not stand in the way of what has no room otherwise.
+      // Freed blocks in the cache must not make a request fail for lack of space.
       for (void* block : blocks) heap.deallocate(block);
       const std::size_t together = (blocks.size() - 1) * 4 * kMiB;
       char* const large = static_cast<char*>(calloc_of(heap, 1, together));
@@ -91,14 +91,16 @@ TEST_P(EveryPolicy, SaysEnomemAtALimitAndGoesOn) {
   }
 }
 
-// As many mappings as the process may have (sysctl vm.max_map_count): none can be made, moved or cut in two.
+// Uses up all mappings that the process may have (sysctl vm.max_map_count), so that no mapping can be added, moved or
+// split.
 class AllMappings {
  public:
   AllMappings() {
     if (all_ == MAP_FAILED) return;
     const auto at = [&](std::size_t page) { return static_cast<char*>(all_) + page * kPage; };
     for (std::size_t page = 1; page < kPages && !full_; page += 2) full_ = mprotect(at(page), kPage, PROT_READ) != 0;
-    // One more mapping may have been left: each of these is of one page, and no neighbour's.
+    // Uses up the remaining mappings. Each new mapping is one page. Its protection differs from that of its neighbor,
+    // so that the two do not merge.
     while (full_ && mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
     }
   }
@@ -118,12 +120,13 @@ struct Bytes {
   std::size_t size;
   unsigned char value;
 
-  // Resizes the block, or leaves it as it was; what is new is filled. Empty, or what is wrong.
+  // Resizes the block, and fills the new bytes. If resizing fails, the block must be unchanged. Returns the problem, or
+  // "".
   std::string resize(LargeHeap& heap, std::size_t to) {
     errno = 0;
     auto* const moved = static_cast<char*>(realloc(heap, block, to));
     if (moved == nullptr) {
-      return errno == ENOMEM && all_bytes(block, size, value) ? "" : "refused, and not as it was";
+      return errno == ENOMEM && all_bytes(block, size, value) ? "" : "refused, but the block changed";
     }
     if (!all_bytes(moved, std::min(size, to), value)) return "lost a byte";
     if (to > size) std::memset(moved + size, value, to - size);
@@ -168,14 +171,14 @@ TEST_P(EveryPolicy, LosesNoByteAtTheLimitOfMappings) {
 }
 #endif
 
-// The address sanitizer keeps a byte for each eight of the program's.
+// The address sanitizer needs one byte for each eight bytes of the program.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t kGroupLimit = 36 * kMiB;
 #else
 constexpr std::size_t kGroupLimit = 32 * kMiB;
 #endif
 
-/// A memory control group of whichever version, while it lives.
+/// A memory control group of either version, for the lifetime of this object.
 class ControlGroup {
  public:
   ControlGroup() {
@@ -195,7 +198,7 @@ class ControlGroup {
   bool made_ = false;
 };
 
-// 8 MiB that the program has offered are taken while 20 MiB of others are written.
+// The kernel takes 8 MiB that the program has offered, while a thread writes to 20 MiB of other memory.
 TEST_P(Process, InAFullControlGroupLosesOfferedPagesOnly) {
   const ControlGroup group;
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
@@ -223,7 +226,7 @@ TEST_P(Process, InAFullControlGroupLosesOfferedPagesOnly) {
   });
 }
 
-// Every other page is dirty, so that the kernel's answer takes the most room there is.
+// Dirties every other page, so that the kernel's list of ranges is as long as possible.
 std::string striped(HardHeap& heap, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     char* const block = heap.calloc(4 * kMiB);

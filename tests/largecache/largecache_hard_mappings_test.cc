@@ -1,5 +1,5 @@
-// The program changes the mapping of its own block and frees it so: the block is never used again, nobody's bytes are
-// harmed, and the next calloc is zero, writable and private.
+// Tests in which the program changes the mapping of its own block and then frees the block. The heap must never reuse
+// this block or change bytes of other mappings. The next calloc must return zero, writable and private memory.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -16,11 +16,12 @@
 namespace zerotax::largecache {
 namespace {
 
-constexpr std::size_t kMappingSize = kMiB / 2;  // small, for a page fault takes 20 µs in some virtual machines
+constexpr std::size_t kMappingSize = kMiB / 2;  // a small block, because a page fault takes 20 µs in some virtual
+                                                // machines
 constexpr std::size_t kMiddle = 160 * kKiB;
 constexpr std::size_t kPart = 80 * kKiB;
 
-/// Which bytes of a mapping. How long a page is, is known only when the test runs.
+/// A part of a mapping. The page size is known only when the test runs.
 enum class Span { kAll, kFirstPage, kButFirstPage, kPart, kLastPage };
 struct Bytes {
   std::size_t from;
@@ -43,9 +44,10 @@ Bytes bytes_of(Span span) {
   return {};
 }
 
-/// Checks the result when the block has gone: "" or what is wrong.
+/// A check to run after the block is freed, such as that a file is unchanged. Returns the problem, or "".
 using Aftermath = std::function<std::string()>;
-/// Does its thing to a dirty block. A text other than "" says why it cannot be done here.
+/// Alters a dirty block, and may set the check to run afterwards. If the change is impossible on this machine, returns
+/// the reason, otherwise "".
 using Deed = std::string (*)(char* block, Aftermath& aftermath);
 
 std::string unless(bool done, const char* what) { return done ? "" : std::string(what) + ": " + std::strerror(errno); }
@@ -78,10 +80,10 @@ std::string name_mapping(char* block, Aftermath& /*unused*/) {
 }
 
 std::string seal(char* block, Aftermath& /*unused*/) {
-  return unless(syscall(462 /* mseal, Linux 6.10 */, block + kMiddle, kPart, 0) == 0, "mseal");
+  return unless(syscall(462 /* mseal, since Linux 6.10 */, block + kMiddle, kPart, 0) == 0, "mseal");
 }
 
-// A file of 0x3c over a part: shared or private. Its contents must stay what they were.
+// Maps a file of 0x3c over a part of the block, shared or private. The file's contents must stay the same.
 template <int flags>
 std::string map_file(char* block, Aftermath& aftermath) {
   char name[] = "/tmp/largecache_hard_XXXXXX";
@@ -99,7 +101,7 @@ std::string map_file(char* block, Aftermath& aftermath) {
   return "";
 }
 
-// Shared memory over a part, with a second window on it.
+// Maps shared memory over a part of the block, and the same memory again elsewhere.
 std::string map_shared(char* block, Aftermath& aftermath) {
   const int memory = memfd_create("shared", MFD_CLOEXEC);
   if (ftruncate(memory, kPart) != 0) return "no memfd";
@@ -140,7 +142,7 @@ std::string move_away(char* block, Aftermath& aftermath) {
   return "";
 }
 
-// A userfaultfd that is not unregistered; its handler fills pages that are missing with 0xee, and lets writes through.
+// Registers a userfaultfd and leaves it registered. The handler fills missing pages with 0xee, and lets writes through.
 template <std::uint64_t mode>
 std::string watch(char* block, Aftermath& aftermath) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
@@ -194,7 +196,7 @@ std::string huge_and_not_dumped(char* block, Aftermath& aftermath) {
 struct Alteration {
   const char* name;
   Deed deed;
-  bool taken_back = false;  // the block may be used again, as if nothing had happened
+  bool taken_back = false;
 };
 void PrintTo(const Alteration& alteration, std::ostream* out) { *out << alteration.name; }
 
@@ -246,10 +248,10 @@ TEST_P(Altered, BlockIsNeverHandedOutAgain) {
   EXPECT_EQ(aftermath ? aftermath() : "", "");
   const std::size_t discarded = alteration.taken_back ? 0 : 1;
   EXPECT_EQ(heap.after().altered, discarded);
-  EXPECT_EQ(heap.counters().altered, discarded) << "what came instead is an ordinary block";
+  EXPECT_EQ(heap.counters().altered, discarded) << "the replacement is an ordinary block";
 }
 
-// realloc makes it half as long where it is: the pages behind it, its witness from now on, were altered as it was.
+// realloc halves the block in place. The next page becomes the witness of the halved block. This page was altered, too.
 TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
   const auto& [way, alteration] = GetParam();
   HardHeap heap(way);
@@ -264,7 +266,7 @@ TEST_P(Altered, BlockThatIsShortenedIsNotEither) {
   EXPECT_EQ(heap.after().altered, alteration.taken_back || (shortened && only_behind) ? 0U : 1U);
 }
 
-// malloc asks for the quarter of a longer one, in which it was done.
+// malloc requests a quarter of a cached block that was altered within this quarter.
 TEST_P(Altered, BlockIsNotCutEither) {
   constexpr std::size_t kLong = 32 * kMiB;
   const auto& [way, alteration] = GetParam();
@@ -289,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(All, Altered, testing::Combine(testing::ValuesIn(kWays)
 
 class Undone : public testing::TestWithParam<Way> {};
 
-// A change that the program has undone leaves one mapping, which is used again.
+// After a change that the program has undone, the block is one mapping again, so the block is reused.
 TEST_P(Undone, ChangesOfAMappingAreNone) {
   for (const bool lock : {false, true}) {
     HardHeap heap(GetParam());
@@ -306,7 +308,7 @@ TEST_P(Undone, ChangesOfAMappingAreNone) {
   }
 }
 
-// malloc, too, must not give out what cannot be written to.
+// malloc, too, must return only writable memory.
 TEST_P(Undone, OrNotMallocGivesAWritableBlock) {
   HardHeap heap(GetParam());
   char* const block = heap.dirty_block(kMappingSize);

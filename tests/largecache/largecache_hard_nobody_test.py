@@ -1,5 +1,6 @@
-"""The hard cases of tests/largecache/largecache_hard_*_test.cc, for one who has no privilege: what root may, and what the kernel
-refuses others, must make no difference but to what is skipped."""
+"""The hard cases of tests/largecache/largecache_hard_*_test.cc, run by a user without privileges. Missing privileges
+may change only which cases are skipped.
+"""
 
 import os
 import subprocess
@@ -10,7 +11,7 @@ from conftest import NOBODY
 from preloading import BUILD
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become the user nobody")
 @pytest.mark.parametrize("part", ["*/Altered.*:*/Undone.*", "*/Pages.*:*/SwappedPages.*", "*/KernelWrites.*",
                                   "*/EveryPolicy.*:*/Process.*", "*/HardFork.*"])
 def test_nobody_passes_the_unit_tests_of_hard_cases(part, tmp_path):

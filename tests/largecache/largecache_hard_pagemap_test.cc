@@ -1,5 +1,5 @@
-// Nobody tells which pages are there: no PAGEMAP_SCAN, no descriptor, no /proc; or a pagemap under the heap's number is
-// another process's. Each time the heap clears without looking.
+// Cases in which the heap cannot learn which pages are populated. PAGEMAP_SCAN, the descriptor or /proc is missing, or
+// the heap's descriptor is another process's pagemap. In each case, the heap clears the whole block without looking.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kPagemapSize = kMiB;
 
-/// The same, and whether the heap went back to clearing without looking.
+/// Runs one_dirty_page, and checks that the heap cleared whole blocks again, without looking at pages.
 std::string without_looking(HardHeap& heap, const Way& way) {
   const auto before = heap.counters();
   constexpr int kRounds = 4;
@@ -43,7 +43,7 @@ std::string without_looking(HardHeap& heap, const Way& way) {
 
 class PagemapProcess : public testing::TestWithParam<Way> {};
 
-// SECCOMP_RET_ERRNO for PAGEMAP_SCAN alone.
+// Makes only PAGEMAP_SCAN fail (SECCOMP_RET_ERRNO).
 bool forbid(unsigned error) {
   constexpr unsigned kScan = _IOWR('f', 16, char[96]);
   sock_filter filter[] = {
@@ -58,7 +58,7 @@ bool forbid(unsigned error) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// 0: the call seems to succeed, and nothing is done.
+// With error 0, the call seems to succeed, but does nothing.
 TEST_P(PagemapProcess, WithoutPagemapScanClearsAll) {
   for (const unsigned error : {ENOTTY, EINVAL, EPERM, ENOSYS, 0}) {
     for (const bool in_the_middle : {false, true}) {
@@ -89,7 +89,7 @@ TEST_P(PagemapProcess, WithoutADescriptorLeftClearsAll) {
   }
 }
 
-// The descriptor comes back as soon as there may be one.
+// As soon as the limit permits, the heap opens its descriptor again.
 TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
   if (!kernel_tells()) GTEST_SKIP() << "no PAGEMAP_SCAN";
   if (!has_shared_zero_page()) GTEST_SKIP() << "the test reads all pages, and this kernel populates what is read";
@@ -102,7 +102,7 @@ TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
     setrlimit(RLIMIT_NOFILE, &none);
     if (std::string wrong = without_looking(heap, {"dirty", "new"}); !wrong.empty()) return wrong;
     setrlimit(RLIMIT_NOFILE, &limit);
-    heap.heap().decay(true);  // where all pages have been populated by clearing, a look finds them all
+    heap.heap().decay(true);  // if the heap could not look, it cleared all pages, so all pages are populated
     const auto before = heap.counters();
     if (std::string wrong = one_dirty_page(heap); !wrong.empty()) return wrong;
     const auto after = heap.counters();
@@ -110,7 +110,7 @@ TEST(ProcessWithDescriptors, LooksAgainWhenThereIsOne) {
   });
 }
 
-// Descriptors 3 to 299, ours among them, become the pagemap of a process that has no such block.
+// Replaces descriptors 3 to 299, including ours, with the pagemap of a process without this block.
 std::string open_anothers(pid_t other, off_t position) {
   const int theirs = open(("/proc/" + std::to_string(other) + "/pagemap").c_str(), O_RDONLY);
   if (theirs < 0) return std::string(kImpossible) + "another's pagemap";
@@ -142,7 +142,8 @@ TEST_P(PagemapProcess, BelievesNobodyElsesPagemap) {
   }
 }
 
-// The same while the heap is at it: the number changes hands between its look at the descriptor and its question.
+// Another thread replaces the descriptor while the heap works, between the heap's check of the descriptor and the
+// ioctl.
 TEST_P(PagemapProcess, BelievesNobodyElsesPagemapThatComesInBetween) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     const pid_t other = fork();
@@ -159,7 +160,7 @@ TEST_P(PagemapProcess, BelievesNobodyElsesPagemapThatComesInBetween) {
           if (lseek(number, 0, SEEK_CUR) < (off_t{1} << 60)) continue;
           dup2(theirs, number);
           usleep(1);
-          close(number);  // so that the heap's next one has the number again
+          close(number);  // so that the heap's next descriptor has the same number
         }
       }
     });
@@ -189,14 +190,14 @@ TEST_P(PagemapProcess, InAChrootClearsAll) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     char folder[] = "/tmp/largecache_hard_XXXXXX";
     if (mkdtemp(folder) == nullptr || chdir(folder) != 0) return kImpossible;
-    rmdir(folder);  // so that nothing is left: one may still go there
+    rmdir(folder);  // the process still has access to the removed folder
     if (chroot(".") != 0) return kImpossible;
     HardHeap heap(GetParam());
     return without_looking(heap, GetParam());
   });
 }
 
-// Who has changed its user may not open its own pagemap any more (proc(5), dumpable).
+// A process that has changed its user may not open its own pagemap (proc(5), dumpable).
 TEST_P(PagemapProcess, OfAnotherUserThanItWasClearsAll) {
   EXPECT_GOOD_IN_CHILD([&]() -> std::string {
     if (setresuid(65534, 65534, 65534) != 0) return kImpossible;
@@ -206,7 +207,7 @@ TEST_P(PagemapProcess, OfAnotherUserThanItWasClearsAll) {
   });
 }
 
-// The first thread has ended: /proc/self is that of a dead thread, and has no memory.
+// The first thread has ended, so /proc/self belongs to a dead thread and has no memory.
 TEST(ProcessWithoutItsFirstThread, StillLooks) {
   if (!kernel_tells()) GTEST_SKIP() << "no PAGEMAP_SCAN";
   if (!has_shared_zero_page()) GTEST_SKIP() << "the test reads all pages, and this kernel populates what is read";
@@ -215,7 +216,7 @@ TEST(ProcessWithoutItsFirstThread, StillLooks) {
       usleep(50'000);
       HardHeap heap({"dirty", "new"});
       std::string wrong = one_dirty_page(heap);
-      if (wrong.empty() && heap.counters().zeroed_bytes != (1 + 2 + 3) * kPage) wrong = "it does not look any more";
+      if (wrong.empty() && heap.counters().zeroed_bytes != (1 + 2 + 3) * kPage) wrong = "it no longer looks";
       _exit(tell(wrong));
     }).detach();
     syscall(SYS_exit, 0);

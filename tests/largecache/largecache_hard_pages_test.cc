@@ -1,4 +1,4 @@
-// Pages that are not simply there or not: swapped out, offered, huge, merged, guarded, locked.
+// Pages in special states: swapped out, offered, huge, merged, guarded, and locked.
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -14,14 +14,14 @@ constexpr std::size_t kHuge = 2 * kMiB;
 
 class Pages : public testing::TestWithParam<Way> {
  protected:
-  /// Of the first calloc after the deed: bytes cleared, either way.
+  /// The number of bytes that the first calloc of reuse_of() cleared, by stores of zeros or by purges.
   [[nodiscard]] std::uint64_t zeroed() const { return heap_.after().zeroed_bytes - before_.zeroed_bytes; }
   [[nodiscard]] std::uint64_t purged() const { return heap_.after().purged_bytes - before_.purged_bytes; }
   std::string reuse_of(char* block, std::size_t size) {
     before_ = heap_.counters();
     return heap_.reuse_of(block, size);
   }
-  /// A dirty block of `size` bytes that starts at a huge page's boundary, and its whole mapping of 2 more.
+  /// Allocates a block of `size` zero bytes that starts at a boundary of a huge page.
   char* huge_aligned(std::size_t size) {
     return static_cast<char*>(heap_.heap().allocate(size, kHuge, Contents::kZero));
   }
@@ -48,7 +48,7 @@ class SwappedPages : public Pages {
 };
 Swap* SwappedPages::swap_ = nullptr;
 
-// mincore and "present" both call these pages absent; they hold what was written.
+// mincore and the pagemap's bit for present pages call these pages absent, but the pages keep their contents.
 TEST_P(SwappedPages, AreCleared) {
   char* const block = heap_.dirty_block(kPagesSize);
   const std::size_t swapped = page_out(block, kPagesSize);
@@ -57,7 +57,7 @@ TEST_P(SwappedPages, AreCleared) {
   EXPECT_EQ(heap_.after().altered, 0U);
   if (looks(GetParam())) {
     EXPECT_EQ(zeroed() + purged(), kPagesSize) << "all pages were dirty";
-    EXPECT_GT(purged(), 0U) << "those that are swapped out need not be read to be cleared";
+    EXPECT_GT(purged(), 0U) << "swapped pages can be cleared without being read";
   }
 }
 
@@ -82,7 +82,8 @@ TEST_P(SwappedPages, AreClearedWhileTheyGoAndWhateverWasOffered) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Pages that are offered and then written to again are kept by the kernel; the others may go at any time.
+// The kernel keeps pages that the program offered and then wrote to again. The kernel may take the other offered pages
+// at any time.
 TEST_P(SwappedPages, MayBeThoseThatTheProgramHadOffered) {
   char* const block = heap_.dirty_block(kPagesSize);
   ASSERT_EQ(madvise(block, kPagesSize, MADV_FREE), 0);
@@ -91,7 +92,7 @@ TEST_P(SwappedPages, MayBeThoseThatTheProgramHadOffered) {
   EXPECT_EQ(reuse_of(block, kPagesSize), "");
 }
 
-// More runs of pages than one answer of the kernel holds.
+// The block has more runs of pages than a single scan can return.
 TEST_P(Pages, ThatAreEveryOtherOneAreCleared) {
   char* const block = heap_.block_with_past(4 * kMiB);
   for (std::size_t at = 0; at < 4 * kMiB; at += 2 * kPage) block[at] = 1;
@@ -108,7 +109,7 @@ TEST_P(Pages, ThatAreHugeAreClearedWhole) {
   EXPECT_EQ(heap_.after().altered, 0U);
 }
 
-// A request that ends inside a huge page: the rest of the block stays unchanged, and is cleared when it is asked for.
+// A request ends inside a huge page. The rest of the block stays unchanged until a later request covers it.
 TEST_P(Pages, ThatAreHugeAreClearedAlsoInPart) {
   char* const block = huge_aligned(4 * kMiB);
   std::memset(block, 0xab, 4 * kMiB);
@@ -120,11 +121,12 @@ TEST_P(Pages, ThatAreHugeAreClearedAlsoInPart) {
   EXPECT_EQ(reuse_of(part, 4 * kMiB), "");
 }
 
-// One byte of a huge page was written; another huge page is only read (the huge zero page).
+// One byte of the first huge page was written. The second huge page was only read (the huge zero page).
 TEST_P(Pages, ThatAreHugeAndHardlyTouchedOrOnlyReadAreCleared) {
   for (const bool write : {true, false}) {
     char* const block = huge_aligned(4 * kMiB);
-    // The witness too, so that it stays one mapping: as where huge pages are always on.
+    // The advice includes the witness, so that block and witness stay one mapping, as on systems where huge pages are
+    // always on.
     ASSERT_EQ(madvise(block, 4 * kMiB, MADV_DONTNEED), 0);
     if (madvise(block, 4 * kMiB + witness_size(), MADV_HUGEPAGE) != 0) GTEST_SKIP() << "no huge pages";
     if (write) block[kHuge + 12345] = 1;
@@ -141,24 +143,26 @@ TEST_P(Pages, ThatTheKernelHasMergedAreClearedAndNoLongerShared) {
   char* const block = heap_.dirty_block(kPagesSize);
   if (run.empty() || madvise(block, kPagesSize + witness_size(), MADV_MERGEABLE) != 0) GTEST_SKIP() << "no KSM";
   if (!set(ksm + "pages_to_scan", "20000") || !set(ksm + "run", "1")) GTEST_SKIP() << "KSM needs root";
-  // Read once: the number falls again while the kernel sorts its pages once more.
+  // The loop stops at the first merged page, because the kernel continues to merge, and the number of merged pages can
+  // fall again.
   int merged = 0;
   for (int trial = 0; trial < 300 && merged == 0; ++trial) {
     usleep(10'000);
     merged = std::atoi(line_of("/proc/self/ksm_merging_pages").c_str());
   }
-  EXPECT_GT(merged, 0) << "all its pages are alike, and none was merged";
+  EXPECT_GT(merged, 0) << "all its pages are alike, but none was merged";
   EXPECT_EQ(reuse_of(block, kPagesSize), "");
   EXPECT_EQ(heap_.after().altered, 0U);
   set(ksm + "run", run);
   set(ksm + "pages_to_scan", pace);
 }
 
-// A guard (Linux 6.13) lies in the page table, not in the mapping. A policy that looks at the pages takes it away. The
-// others find it as any writer does: the process ends, at the latest when the program writes there. No byte is wrong.
+// A guard (since Linux 6.13) is in the page table, not in the mapping. A policy that looks at the pages removes the
+// guard. Under the other policies, the allocator or the program writes to the guard, which ends the process. A block
+// never contains a wrong byte.
 TEST_P(Pages, ThatAreGuardedAreTakenAwayByThoseWhoLook) {
   const int status = status_of_child([this] {
-    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
+    std::signal(SIGSEGV, SIG_DFL);  // replaces a sanitizer's handler
     char* const block = heap_.dirty_block(kPagesSize);
     if (madvise(block + 50 * kPage, 3 * kPage, 102 /* MADV_GUARD_INSTALL */) != 0) return +kImpossibleHere;
     return heap_.reuse_of(block, kPagesSize).empty() ? +kGood : 1;
@@ -171,8 +175,8 @@ TEST_P(Pages, ThatAreGuardedAreTakenAwayByThoseWhoLook) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their mlockall() does nothing, and rightly so
-// All is locked alike, so the mapping is as it was; nothing can be given back.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // under a sanitizer, mlockall() does nothing
+// All pages are locked. The mapping is therefore unchanged, but no page can be returned.
 TEST_P(Pages, ThatAreAllLockedAreCleared) {
   const int status = status_of_child([this] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return +kImpossibleHere;
@@ -184,7 +188,7 @@ TEST_P(Pages, ThatAreAllLockedAreCleared) {
     if (heap_.after().purged_bytes != before.purged_bytes) return 3;
     return heap_.after().zeroed_bytes - before.zeroed_bytes == kPagesSize ? +kGood : 4;
   });
-  if (status == kImpossibleHere) GTEST_SKIP() << "mlockall needs root or a limit";
+  if (status == kImpossibleHere) GTEST_SKIP() << "mlockall needs root, or a limit that permits locking";
   EXPECT_EQ(status, kGood);
 }
 #endif

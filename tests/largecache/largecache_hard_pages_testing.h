@@ -1,4 +1,4 @@
-// Machinery of the kernel that the hard cases with pages need: swap, huge pages, what the pagemap says.
+// Kernel features that the hard cases about pages need: swap, huge pages, and the pagemap.
 #ifndef ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_PAGES_TESTING_H_
 #define ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_PAGES_TESTING_H_
 
@@ -21,10 +21,11 @@
 
 namespace zerotax::largecache {
 
-inline constexpr int kPageOut = 21;   // MADV_PAGEOUT, Linux 5.4
-inline constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
+inline constexpr int kPageOut = 21;   // MADV_PAGEOUT, since Linux 5.4
+inline constexpr int kCollapse = 25;  // MADV_COLLAPSE, since Linux 6.1
 
-/// Pages of the range whose entry in /proc/self/pagemap has this bit: 62 swapped (or a guard), 63 present.
+/// Returns the number of pages in the range for which /proc/self/pagemap has this bit. Bit 62 means swapped (or a
+/// guard), bit 63 present.
 inline std::size_t pages_with_bit(const char* start, std::size_t size, int bit) {
   std::vector<std::uint64_t> entries(size / kPage);
   const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -37,7 +38,8 @@ inline std::size_t pages_with_bit(const char* start, std::size_t size, int bit) 
   return pages;
 }
 
-/// Has the pages of the range written to swap. How many are: the kernel leaves some, at times all.
+/// Makes the kernel write the pages of the range to swap. Returns the number of pages written. The kernel keeps some
+/// pages in memory, sometimes all.
 inline std::size_t page_out(char* start, std::size_t size) {
   std::size_t swapped = 0;
   for (int trial = 0; trial < 50 && swapped < size / kPage; ++trial) {
@@ -48,7 +50,7 @@ inline std::size_t page_out(char* start, std::size_t size) {
   return swapped;
 }
 
-/// KiB that a line "name: N kB" of /proc/self/smaps says of the mapping that holds `address`.
+/// Returns the KiB in the line "name: N kB" of /proc/self/smaps for the mapping that holds `address`.
 inline std::size_t in_smaps(const void* address, const std::string& name) {
   std::ifstream smaps("/proc/self/smaps");
   bool here = false;
@@ -67,20 +69,20 @@ inline std::size_t in_smaps(const void* address, const std::string& name) {
   return 0;
 }
 
-/// The file's first line; "" when it cannot be read.
+/// Returns the file's first line, or "" if the file cannot be read.
 inline std::string line_of(const std::string& path) {
   std::string line;
   std::getline(std::ifstream(path), line);
   return line;
 }
 
-/// Writes to a file of the kernel's; false when it refuses.
+/// Writes to a file of the kernel. Returns false if the kernel refuses the write.
 inline bool set(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   return static_cast<bool>(file << text << std::flush);
 }
 
-/// A swap file while it lives: 32 MiB in /tmp. Needs root.
+/// A swap file of 32 MiB in /tmp, for the lifetime of this object. Needs root.
 class Swap {
  public:
   Swap() {

@@ -1,6 +1,7 @@
-/* What largecache_hard_test.py preloads the library into: a case a run, named by the first argument. A dirty block is
- * mistreated as the case says, freed and asked for again; every byte is read. Exit status: 0 good, 77 cannot be tried
- * here, otherwise wrong, with a line that says what. */
+/* The program that largecache_hard_test.py runs with the library preloaded. The first argument names a case: a way to
+ * mistreat a dirty block. The program mistreats the block, frees it, allocates a block of the same size and reads every
+ * byte. Exit status: 0 if all is well, 77 if the case is impossible here. Any other status is a failure, which a line
+ * explains. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
-"""liblargecache.so preloaded into programs that mistreat their blocks, their process or the allocator; as root and as
-nobody. Cases that need no whole process are in tests/largecache/largecache_hard_*_test.cc."""
+"""liblargecache.so is preloaded into programs that mistreat their blocks, their process or the allocator. The programs
+run as root and as the user nobody. Cases that need no whole process are in tests/largecache/largecache_hard_*_test.cc.
+"""
 
 import os
 import pathlib
@@ -24,7 +25,7 @@ CASES = ["ordinary", "forbidden_ioctl", "closed_descriptors", "no_descriptors", 
 @pytest.fixture(scope="module")
 def programs():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="largecache_hard_", dir="/tmp"))
-    folder.chmod(0o755)  # nobody must be able to get there
+    folder.chmod(0o755)  # so that the user nobody can enter the folder
     for name in ("hard", "misuse"):
         subprocess.run(["gcc", "-O1", "-w", "-fno-builtin", f"-I{REPOSITORY / 'allocators' / 'largecache'}", "-o", folder / name,
                         HERE / f"largecache_{name}_program.c", "-pthread", "-ldl"], check=True)
@@ -35,7 +36,7 @@ def programs():
 def users():
     return [pytest.param((), id="oneself"),
             pytest.param(tuple(NOBODY), id="nobody",
-                         marks=[pytest.mark.skipif(os.getuid() != 0, reason="only root becomes nobody"),
+                         marks=[pytest.mark.skipif(os.getuid() != 0, reason="only root can become the user nobody"),
                                 pytest.mark.long("as another user")])]
 
 
@@ -46,7 +47,7 @@ def test_a_dirty_block_comes_back_zero_whatever_was_done(programs, prefix, polic
         pytest.skip(f"{LIBRARY} is not readable for everybody")
     for case in CASES:
         done = run([programs / "hard", case], prefix=prefix, LARGECACHE_POLICY=policy)
-        # Nobody may lock no more than a limit allows.
+        # The user nobody may lock only as much memory as a limit allows.
         allowed = (0, 77) if case == "locked_memory" else (0,)
         assert done.returncode in allowed, (case, done.returncode, done.stderr.decode())
         assert done.stderr == b"", case
@@ -72,5 +73,5 @@ def test_misuse_aborts_with_a_message(programs, policy):
         if what in GLIBCS:
             assert said in errors, (what, errors)
         else:
-            # A block that is no longer cached is no block.
-            assert errors.startswith("largecache: ") and (said in errors or "is no block" in errors), (what, errors)
+            # A block that has left the cache is reported as no block.
+            assert errors.startswith("largecache: ") and (said in errors or "is not a live block" in errors), (what, errors)

@@ -1,4 +1,4 @@
-// What the hard cases of largecache share: a block with a past, made dirty, mistreated, freed, and asked for again.
+// Helpers of largecache's hard cases. A block with a history is dirtied, mistreated, freed, and allocated again.
 #ifndef ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_TESTING_H_
 #define ZEROTAX_TESTS_UNIT_LARGECACHE_HARD_TESTING_H_
 
@@ -21,10 +21,11 @@
 
 namespace zerotax::largecache {
 
-/// A policy, and what the program had done with the block before: it decides how `adaptive` clears it.
+/// A policy, and the history of the block. The history decides how `adaptive` clears the block.
 struct Way {
   const char* policy;
-  const char* past;  // "new"; "full": all pages touched in each of 40 rounds (cleared whole); "idle": none (purged)
+  const char* past;  // "new", "full" (all pages touched in each of 40 rounds, so that the block is cleared whole) or
+                     // "idle" (no page touched, so that the block is purged)
 };
 inline constexpr Way kWays[] = {{"memset", "new"},   {"purge", "new"},     {"dirty", "new"},
                                 {"adaptive", "new"}, {"adaptive", "full"}, {"adaptive", "idle"}};
@@ -33,7 +34,7 @@ inline std::string name_of(const Way& way) { return std::string(way.policy) + "_
 
 inline const auto kName = [](const auto& all) { return name_of(all.param); };
 
-/// Exit status of a child that runs `body`, which returns whether all went well; 2 of a body: cannot be tried here.
+/// Runs `body` in a child and returns the child's exit status, or 128 plus the signal that ended it.
 template <typename Body>
 int status_of_child(const Body& body) {
   const pid_t child = fork();
@@ -47,7 +48,8 @@ int status_of_child(const Body& body) {
 }
 enum Verdict { kGood = 0, kImpossibleHere = 77 };
 
-/// Does this kernel say which pages are there (PAGEMAP_SCAN, Linux 6.7)? One that does not know the call says ENOTTY.
+/// Whether this kernel reports populated pages (PAGEMAP_SCAN, since Linux 6.7). On a kernel without this call, the
+/// ioctl fails with ENOTTY.
 inline bool kernel_tells() {
   const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const bool tells = ioctl(file, _IOWR('f', 16, char[96]), nullptr) != 0 && errno == EFAULT;
@@ -55,13 +57,13 @@ inline bool kernel_tells() {
   return tells;
 }
 
-/// Does calloc look at the pages, going this way?
+/// Whether calloc looks at the pages of a block with this policy and history.
 inline bool looks(const Way& way) {
   const std::string policy = way.policy;
   return kernel_tells() && (policy == "dirty" || (policy == "adaptive" && std::string(way.past) == "new"));
 }
 
-/// Which is wrong with a block that calloc gave: nothing (""), or what.
+/// Checks a block that calloc returned. Returns the problem, or "".
 inline std::string wrong_with(char* block, std::size_t size) {
   if (block == nullptr) return "no block";
   if (!is_zero(block, size)) return "a byte is not zero";
@@ -74,10 +76,10 @@ inline std::string wrong_with(char* block, std::size_t size) {
   int status = -1;
   waitpid(child, &status, 0);
   if (status != 0) return "a child cannot write to it";
-  return all_bytes(block, size, 0x5a) ? "" : "what was written is not there, or a child's bytes are";
+  return all_bytes(block, size, 0x5a) ? "" : "the bytes written are gone, or a child's bytes are there";
 }
 
-/// A heap of one policy.
+/// A heap of one policy, and the history of its blocks.
 class HardHeap {
  public:
   explicit HardHeap(const Way& way) : heap_(settings_of(way.policy)), past_(way.past) {}
@@ -92,7 +94,8 @@ class HardHeap {
   }
   LargeHeap& heap() { return heap_; }
 
-  /// A block with the past of the way; as calloc gave it.
+  /// Returns a block with the history that the constructor was given. The block contains the bytes that calloc
+  /// returned.
   char* block_with_past(std::size_t size) {
     if (past_ != "new") {
       for (int round = 0; round < 40; ++round) {
@@ -103,14 +106,14 @@ class HardHeap {
     }
     return calloc(size);
   }
-  /// The same, every byte 0xab.
+  /// Returns a block with this history, and 0xab in every byte.
   char* dirty_block(std::size_t size) {
     char* const block = block_with_past(size);
     std::memset(block, 0xab, size);
     return block;
   }
 
-  /// Frees the block and asks for as much again, and some times more; what is wrong with what comes, or "".
+  /// Frees the block, then allocates and frees a block of this size four times. Returns the problem, or "".
   std::string reuse_of(char* block, std::size_t size) {
     deallocate(block);
     for (int round = 0; round < 4; ++round) {
@@ -122,7 +125,7 @@ class HardHeap {
     }
     return "";
   }
-  /// The counters as they were when the first of these had come.
+  /// The counters after the first calloc of reuse_of().
   [[nodiscard]] const struct largecache_statistics& after() const { return after_; }
 
  private:
@@ -133,7 +136,8 @@ class HardHeap {
 
 inline constexpr const char* kImpossible = "impossible here: ";
 
-/// Runs `body` in a child, as it spoils the process: "" is good; what begins with kImpossible skips the test.
+/// Runs `body` in a child, because `body` damages its process. The test passes if `body` returns "", and is skipped if
+/// the text begins with kImpossible.
 #define EXPECT_GOOD_IN_CHILD(...)                                                              \
   switch (const int status = status_of_child([&] { return tell((__VA_ARGS__)()); }); status) { \
     case kGood:                                                                                \
@@ -149,7 +153,7 @@ inline int tell(const std::string& said) {
   return said.starts_with(kImpossible) ? +kImpossibleHere : said.empty() ? +kGood : 1;
 }
 
-/// Writes to one page of a block, frees it and asks for it again, as often as `rounds` says.
+/// In each of `rounds` rounds, writes to one page of a block, frees the block and allocates it again.
 inline std::string one_dirty_page(HardHeap& heap, int rounds = 4) {
   constexpr std::size_t kSize = kMiB;
   for (int round = 0; round < rounds; ++round) {

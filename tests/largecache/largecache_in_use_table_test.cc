@@ -50,8 +50,8 @@ TEST(InUseTable, GrowsToTwicePlusOneWhenMoreThanAQuarterWouldBeTaken) {
   for (std::uintptr_t i = 1; i <= pages + 1; ++i) EXPECT_EQ(table.find(i * kPage), i);
 }
 
-// Blocks whose searches all start at one slot, or at two neighbouring ones, at the table's end and in its
-// middle: each order of two removals must leave the others findable.
+// Searches for these blocks start at one slot or at two adjacent slots, at the end of the table and in its middle.
+// After two of the blocks are removed, in any order, searches must find the remaining blocks.
 TEST(InUseTable, SurvivesRemovalsInTheMiddleOfARunOfCollisions) {
   InUseTable sizing;
   add(sizing, kPage, 1);
@@ -80,7 +80,7 @@ TEST(InUseTable, AgreesWithAMapUnderRandomOperations) {
   std::map<std::uintptr_t, std::size_t> map;
   for (int step = 0; step < 200'000; ++step) {
     const bool filling = step / 40'000 % 2 == 0;
-    // Few different pages, so that most operations meet something.
+    // There are few different pages, so that most operations find an entry.
     const std::uintptr_t address = (1 + random() % 3000 * 7) * kPage;
     if (random() % 8 < (filling ? 6U : 2U)) {
       if (map.contains(address)) {

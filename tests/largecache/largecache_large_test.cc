@@ -17,7 +17,7 @@ namespace {
 void* any(LargeHeap& heap, std::size_t size) { return heap.allocate(size, 1, Contents::kAny); }
 void* zero(LargeHeap& heap, std::size_t size) { return heap.allocate(size, 1, Contents::kZero); }
 
-// Bytes of the mapping around `address` that the kernel may take: LazyFree in smaps (proc(5)).
+// Returns the bytes that the kernel may take from the mapping around `address` (LazyFree in smaps, proc(5)).
 std::size_t lazily_freed(const void* address) {
   std::ifstream smaps("/proc/self/smaps");
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
@@ -65,7 +65,7 @@ TEST(LargeHeap, PopulatesFreshBlocksUpToTheirLimit) {
 
 TEST(LargeHeap, CachesBlocksStrictlyBelow128MiB) {
   LargeHeap heap(with_reserve(kUnlimited));
-  void* const at_limit = any(heap, 134'217'727);  // 134,217,728 once rounded to pages
+  void* const at_limit = any(heap, 134'217'727);
   EXPECT_EQ(heap.usable_size(at_limit), 134'217'728U);
   heap.deallocate(at_limit);
   EXPECT_EQ(statistics_of(heap).entries, 0U);
@@ -108,7 +108,7 @@ TEST(LargeHeap, NeverSplitsABlock) {
   void* const block = any(heap, 100 * kPage);
   heap.deallocate(block);
   ASSERT_EQ(any(heap, 60 * kPage), block);
-  EXPECT_EQ(heap.usable_size(block), 100 * kPage) << "the full cached size";
+  EXPECT_EQ(heap.usable_size(block), 100 * kPage) << "the whole cached block";
   EXPECT_EQ(statistics_of(heap).cached_bytes, 0U);
   heap.deallocate(block);
   EXPECT_EQ(statistics_of(heap).cached_bytes, 100 * kPage) << "cached again whole";
@@ -171,7 +171,8 @@ TEST(LargeHeap, MadvisesOnlyBlocksThatExceedTheReserve) {
   EXPECT_EQ(statistics_of(heap).madvised, 1U);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB) << "a madvised block takes no reserve";
   EXPECT_EQ(statistics_of(heap).cached_bytes, kMiB + 144 * kKiB);
-  // Taking the madvised one frees no reserve; taking an unmadvised one frees its size.
+  // The reuse of the madvised block frees no reserve. The reuse of a block that is not madvised frees as much as its
+  // size.
   EXPECT_EQ(any(heap, 144 * kKiB), c);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB);
   EXPECT_EQ(any(heap, 400 * kKiB), b);
@@ -192,16 +193,16 @@ TEST(LargeHeap, GivesReserveBackWhenItEvicts) {
   heap.deallocate(dirty);
   heap.deallocate(offered);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB);
-  heap.deallocate(third);  // madvised before the eviction makes room, as in libmalloc
+  heap.deallocate(third);  // the freed block is madvised before the eviction makes room, as in libmalloc
   EXPECT_EQ(statistics_of(heap).madvised, 2U);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, 0U);
-  heap.deallocate(fourth);  // evicts a madvised one
+  heap.deallocate(fourth);
   EXPECT_EQ(statistics_of(heap).reserve_bytes, kMiB);
   EXPECT_EQ(statistics_of(heap).cached_bytes, 2 * kMiB);
 }
 
-// The kernel moves pages to its lazily freed ones in batches of at most 31 per processor (mm/swap.c), and a mapping
-// in smaps may hold earlier tests' blocks too: hence differences, and 1 MiB of slack.
+// The kernel moves pages to its list of lazily freed pages in batches of at most 31 per processor (mm/swap.c). A
+// mapping in smaps may also hold blocks of earlier tests. The test therefore checks differences, with 1 MiB of slack.
 TEST(LargeHeap, OffersTheWholeBlockToTheKernelAndKeepsItResident) {
   LargeHeap heap(with_reserve(0));
   void* const block = any(heap, 16 * kMiB);
@@ -226,7 +227,7 @@ TEST(LargeHeap, LeavesBlocksWithinTheReserveAsTheyAre) {
 TEST(LargeHeap, UnmapsABlockThatCannotBeMadvised) {
   LargeHeap heap(with_reserve(0));
   void* const block = any(heap, kMiB);
-  // MADV_FREE is for private anonymous pages only (madvise(2): EINVAL).
+  // MADV_FREE works only on private anonymous pages (madvise(2): EINVAL).
   ASSERT_EQ(mmap(block, kMiB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0), block);
   heap.deallocate(block);
   EXPECT_FALSE(is_mapped(block));
@@ -247,7 +248,7 @@ TEST(LargeHeap, ClearsTheRequestedPagesOfABlockAndNoMore) {
   EXPECT_EQ(statistics_of(heap).zeroed_bytes, 61 * kPage);
 }
 
-// The bug of 2016 itself.
+// The bug found in 2016: calloc clears a block that the program has not touched.
 TEST(LargeHeap, ClearsABlockThatNobodyHasTouched) {
   for (const std::size_t reserve : {std::size_t{0}, kUnlimited}) {
     LargeHeap heap(with_reserve(reserve));

@@ -1,4 +1,4 @@
-// Which block of the cache malloc and calloc get, and what of it counts as memory.
+// Tests which cached blocks malloc and calloc choose, and which pages of these blocks count as memory.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -37,13 +37,13 @@ TEST_P(Matching, EachGetsItsOwn) {
   char* const clean = get_zero(kMiB);
   heap_.deallocate(filled);
   heap_.deallocate(clean);
-  EXPECT_EQ(get(kMiB), filled) << "although the other was freed last";
+  EXPECT_EQ(get(kMiB), filled) << "although the clean block was freed last";
   EXPECT_EQ(get_zero(kMiB), clean);
   EXPECT_EQ(statistics_of(heap_).zeroed_bytes, 0U);
 }
 
 TEST_P(Matching, MallocLeavesWhatIsCleanToCalloc) {
-  get(32 * kMiB);  // so that there is room, and nothing is counted before malloc asks
+  get(32 * kMiB);  // makes room in the cache, so that nothing is counted before the call to malloc
   char* const clean = get_zero(kMiB);
   clean[0] = 1;
   heap_.deallocate(clean);
@@ -68,7 +68,7 @@ TEST_P(Matching, CallocTakesWhatMallocGaveIfThereIsNothingElse) {
   EXPECT_TRUE(is_zero(block, kMiB));
 }
 
-// numpy: a = zeros(n); a[0] = 1; b = a + 1, again and again. The limit is the program's own stores.
+// Repeats numpy's a = zeros(n); a[0] = 1; b = a + 1. The limit is the number of the program's own stores.
 TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZero) {
   constexpr std::size_t kSize = 4 * kMiB;
   char* zeros = nullptr;
@@ -97,21 +97,22 @@ TEST_P(Matching, AfterItsFirstRoundsAnArrayOfZerosAndItsSumNeedNeitherFaultNorZe
   EXPECT_EQ(after.misses, before.misses);
   EXPECT_EQ(after.evictions, before.evictions);
   if (has_shared_zero_page()) {
-    EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage) << "the page that is written to";
+    EXPECT_LE(after.zeroed_bytes - before.zeroed_bytes, (kRounds - kFirst) * kPage)
+        << "only the page that the program writes";
   }
-  // A policy may purge the block of zeros now and then, to see what is touched: then that page takes a fault. And
-  // adaptive does what costs less, which is another thing on an emulated CPU.
+  // A policy may sometimes purge the block of zeros, to learn which pages are touched. After a purge, the touched page
+  // takes a fault. Besides, adaptive chooses the cheaper strategy, which is a different one on an emulated CPU.
   if (!kUnderSanitizer && !cpu_is_emulated()) {
     EXPECT_LE(faults_so_far() - faults, 2 * (kRounds - kFirst));
   }
 }
 
-// The peak is 8 MiB, so 10 MiB may be held: two blocks that are filled, and any number that are empty.
+// The peak of memory in use is 8 MiB, so the heap may hold 10 MiB: two filled blocks, and any number of empty blocks.
 TEST_P(Matching, WhatNobodyTouchedIsNoMemory) {
   char* const first = filled_block(4 * kMiB);
   heap_.deallocate(filled_block(4 * kMiB));
   heap_.deallocate(first);
-  // Each too long for the next: a block of twice the size is not taken.
+  // Each block is too long for the next request, because a block of at least twice the size is not reused.
   for (const std::size_t size : {2 * kMiB, kMiB, 512 * kKiB}) heap_.deallocate(get_zero(size));
   const auto statistics = statistics_of(heap_);
   EXPECT_EQ(statistics.evictions, 0U);
@@ -150,7 +151,8 @@ TEST_P(Matching, WhereNoneIsLongEnoughAShorterOneGivesItsPages) {
   EXPECT_TRUE(is_zero(block, 3 * kMiB));
 }
 
-// As a program that reads files into a buffer that grows: from the second on, all are in the block of the first.
+// Acts like a program that reads files into a growing buffer. From the second file on, the program reuses the buffer of
+// the previous file.
 TEST_P(Matching, WhatGrowsGetsWhatGrewBeforeHoweverLong) {
   const auto growing = [&](std::size_t size) {
     return static_cast<char*>(heap_.allocate(size, 1, Contents::kAny, true));
@@ -159,13 +161,13 @@ TEST_P(Matching, WhatGrowsGetsWhatGrewBeforeHoweverLong) {
   char* const filled = filled_block(16 * kMiB);
   heap_.deallocate(filled);
   char* const first = growing(kShort);
-  EXPECT_NE(first, filled) << "more than 64 times as long, and it is not known that anything grew to that";
+  EXPECT_NE(first, filled) << "more than 64 times as long, and no block is known to have grown to that size";
   heap_.deallocate(first);
   heap_.decay(true);
   char* const grown = growing(16 * kMiB);
   std::memset(grown, 1, 16 * kMiB);
   heap_.deallocate(grown);
-  EXPECT_NE(get(kShort), grown) << "that need not grow";
+  EXPECT_NE(get(kShort), grown) << "this request need not grow";
   EXPECT_EQ(growing(kShort), grown);
 }
 
@@ -195,7 +197,7 @@ TEST_P(Matching, WhereAllAreTooLongOneIsCut) {
   heap_.deallocate(first);
   heap_.decay(true);
   EXPECT_FALSE(is_mapped(first + 8 * kMiB + witness_size() - kPage));
-  EXPECT_TRUE(all_bytes(second, heap_.usable_size(second), 2)) << "what was cut off is a block of its own";
+  EXPECT_TRUE(all_bytes(second, heap_.usable_size(second), 2)) << "the part that was cut off is a block of its own";
   heap_.deallocate(second);
   EXPECT_EQ(get_zero(12 * kMiB), second);
   EXPECT_TRUE(is_zero(second, 12 * kMiB));
@@ -203,14 +205,15 @@ TEST_P(Matching, WhereAllAreTooLongOneIsCut) {
   EXPECT_EQ(statistics_of(heap_).altered, 0U);
 }
 
-// The long block will be wanted again.
+// The long block is kept whole for a later request.
 TEST_P(Matching, NoneIsCutForAFewMiB) {
   heap_.deallocate(filled_block(32 * kMiB));
   get(2 * kMiB);
   EXPECT_EQ(statistics_of(heap_).cached_bytes, 32 * kMiB);
 }
 
-// 46 MiB and 11 MiB in turn, as ImageMagick does: once there is a block of each, nothing is cut or moved any more.
+// Requests of 46 MiB and 11 MiB alternate, as in ImageMagick. Once the cache has had a block of each size, nothing is
+// cut or moved.
 TEST_P(Matching, CuttingComesToAnEnd) {
   constexpr int kRounds = 20;
   struct largecache_statistics before {};
@@ -232,7 +235,7 @@ TEST_P(Matching, CuttingComesToAnEnd) {
   }
 }
 
-// Counting asks the kernel, through a descriptor above 256 that is opened again if it is gone.
+// The kernel counts the pages, through a descriptor above 256. If this descriptor was closed, the heap opens a new one.
 TEST_P(Matching, BlocksThatNobodyTouchesAreNotCountedWhileTheyFit) {
   if (GetParam() == std::string("dirty")) GTEST_SKIP() << "this policy does not learn what is touched";
   const auto counts_at_free = [&](char* block) {
@@ -246,7 +249,7 @@ TEST_P(Matching, BlocksThatNobodyTouchesAreNotCountedWhileTheyFit) {
   for (int round = 0; round < 8; ++round) {
     const bool counted = counts_at_free(get_zero(kMiB));
     const bool counted_beside = counts_at_free(get_zero(256 * kKiB));
-    if (round < 3) continue;  // which it takes to learn it
+    if (round < 3) continue;  // the policy learns for three rounds
     EXPECT_FALSE(counted) << round;
     EXPECT_FALSE(counted_beside) << round;
   }
@@ -256,7 +259,7 @@ TEST_P(Matching, BlocksThatNobodyTouchesAreNotCountedWhileTheyFit) {
     std::memset(block, 1, 256 * kKiB);
     counted |= counts_at_free(block);
   }
-  EXPECT_TRUE(counted) << "this one is touched";
+  EXPECT_TRUE(counted) << "this block is touched";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Matching, testing::Values("dirty", "adaptive"));

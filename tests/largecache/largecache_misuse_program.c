@@ -1,4 +1,4 @@
-/* What largecache_hard_test.py has abort: the misuse of the allocator that the first argument names. */
+/* A program that must abort (largecache_hard_test.py). The first argument names a misuse of the allocator. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 int main(int argc, char** argv) {
   const char* what = argv[1];
-  char on_stack[256] __attribute__((aligned(64)));  /* 32 behind its start is the start of no page */
+  char on_stack[256] __attribute__((aligned(64))); /* no page begins 32 bytes after the start of this array */
   memset(on_stack, 0, sizeof on_stack);
   char* large = calloc(1, 1 << 20);
   char* volatile wrong = NULL;

@@ -1,4 +1,4 @@
-// What each policy answers, beside what its source says.
+// Tests that each policy makes the same decisions as its source.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -72,11 +72,11 @@ TEST(Policies, Xzone792CachesBelow4GiB) {
   EXPECT_FALSE(caches(settings, 4 * kGiB));
 }
 
-// A block is written to in every page, freed and asked for again, smaller.
+// The result of three steps: write to every page of a block, free the block, allocate a smaller block.
 struct Reuse {
   struct largecache_statistics statistics;
   bool zero;
-  std::size_t resident;  // pages of the whole block, before anybody reads it
+  std::size_t resident;  // number of resident pages of the whole block before the program reads a page
 };
 
 Reuse reuse_of(const char* policy) {
@@ -122,7 +122,7 @@ TEST(Policies, DirtyAndAdaptiveZeroWhatWasWrittenAndNothingElse) {
     constexpr std::size_t kSize = 4 * kMiB;
     auto* block = static_cast<char*>(heap.allocate(kSize, 1, Contents::kZero));
     for (const std::size_t page : {0, 7, 8, 100, 255}) block[page * kPage + kPage - 1] = 1;
-    static_cast<void>(*static_cast<volatile char*>(block + 200 * kPage));  // reading brings the shared zero page
+    static_cast<void>(*static_cast<volatile char*>(block + 200 * kPage));
     heap.deallocate(block);
     ASSERT_EQ(heap.allocate(kSize, 1, Contents::kZero), block) << policy;
     EXPECT_EQ(statistics_of(heap).zeroed_bytes, (has_shared_zero_page() ? 5 : 6) * kPage) << policy;
@@ -154,7 +154,7 @@ TEST(Policies, TogetherWithWhatIsInUseKeepNoMoreThanAQuarterAboveThePeak) {
   for (void* block : blocks) heap.deallocate(block);
   EXPECT_EQ(statistics_of(heap).peak_in_use_bytes, 8 * kMiB);
   EXPECT_EQ(statistics_of(heap).cached_bytes, 8 * kMiB);
-  // 8 MiB in use and a peak of 9, so that 3 MiB may stay cached.
+  // With 8 MiB in use and a peak of 9 MiB, 3 MiB may stay cached.
   void* const large = heap.allocate(8 * kMiB, 1, Contents::kAny);
   void* const small = heap.allocate(kMiB, 1, Contents::kAny);
   heap.deallocate(small);

@@ -1,4 +1,4 @@
-// Memory pressure and limits, read from files of our own.
+// Memory pressure and limits, read from files that the test writes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ TEST_F(Machine, IsUnderPressureWhenTasksHaveWaitedForMemory) {
   stall(1'000'000);
   Pressure pressure(root_.c_str());
   EXPECT_FALSE(pressure.is_high());
-  stall(1'000'000'000'000);  // much more than the time that has gone by
+  stall(1'000'000'000'000);
   EXPECT_TRUE(pressure.is_high());
   EXPECT_FALSE(pressure.is_high()) << "no task has waited since";
 }

@@ -1,5 +1,5 @@
-// Fresh pages that the program reads before it writes to them take two faults each: whether it does is learnt, and then
-// they are populated at once.
+// Fresh pages that the program reads before it writes to them take two faults each. The heap learns whether the program
+// reads first. In that case, the heap populates fresh pages at once.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,17 +16,17 @@ namespace {
 
 using What = ReadHabit::What;
 
-/// A block of 1 MiB has so many.
+/// Pages of a block of 1 MiB.
 const std::uint64_t kPages = kMiB / kPage;
 
-// What was written to of a block of 256 pages, and the faults that it took.
+// The number of pages of a 256-page block that were written, and the faults that the writing took.
 struct Use {
   std::uint64_t written;
   std::uint64_t faults;
   std::uint64_t read = 0;
 };
 
-// Gives the habit a block, and takes it back; false if it was not watched.
+// Reports one use of a block to the habit. Returns false if the habit did not watch the block.
 bool give(ReadHabit& habit, const Use& use, std::uint64_t populated = 0) {
   if (habit.is_idle() || habit.next(kMiB) != What::kWatch) return false;
   habit.watch(kMiB, kMiB, populated, 1000);
@@ -45,11 +45,11 @@ TEST(ReadHabit, IsTwoFaultsAPage) {
   EXPECT_TRUE(is_learnt_from({256, 512 + 16})) << "a few faults have other causes";
   EXPECT_FALSE(is_learnt_from({256, 256})) << "written to at once";
   EXPECT_FALSE(is_learnt_from({256, 512 - 17}));
-  EXPECT_FALSE(is_learnt_from({256, 512 + 17})) << "as likely those of other pages";
+  EXPECT_FALSE(is_learnt_from({256, 512 + 17})) << "the extra faults may be of other pages";
   EXPECT_FALSE(is_learnt_from({0, 256, 256})) << "read only";
   EXPECT_FALSE(is_learnt_from({128, 256, 128})) << "half only read, half only written to";
-  EXPECT_TRUE(is_learnt_from({128, 384, 128})) << "all read, half of them written to";
-  EXPECT_FALSE(is_learnt_from({15, 30})) << "too few to tell";
+  EXPECT_TRUE(is_learnt_from({128, 384, 128})) << "all read, half of them also written to";
+  EXPECT_FALSE(is_learnt_from({15, 30})) << "too few to decide";
 }
 
 TEST(ReadHabit, IsOfThePagesThatWereNotPopulatedBefore) {
@@ -133,7 +133,8 @@ TEST(ReadHabit, IsNotForLongBlocks) {
   EXPECT_EQ(habit.next(ReadHabit::kLongest + kPage), What::kNothing);
 }
 
-// By two instructions: one that adds is a write to the kernel. False if a byte was not zero.
+// Reads and writes in two separate instructions, because the kernel sees a single add as a write. Returns false if a
+// byte was not zero.
 bool read_then_write(unsigned char* block, std::size_t size) {
   auto* const bytes = static_cast<volatile unsigned char*>(block);
   unsigned sum = 0;
@@ -152,7 +153,7 @@ class Reads : public testing::TestWithParam<const char*> {
     if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer's own memory takes faults, too";
     void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (madvise(page, kPage, 23) != 0) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE (before Linux 5.14)";
-    if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page: a read takes the only fault";
+    if (!has_shared_zero_page()) GTEST_SKIP() << "this kernel has no shared zero page, so a read takes the only fault";
     munmap(page, kPage);
   }
 
@@ -166,7 +167,7 @@ class Reads : public testing::TestWithParam<const char*> {
     return static_cast<unsigned char*>(heap_.allocate(size, 1, Contents::kZero));
   }
 
-  // One fresh block, used up to `size`; and the faults of that.
+  // Uses the first `size` bytes of a fresh block, and returns the number of faults that this use took.
   std::uint64_t use_fresh(bool reads, std::size_t size = kMiB) {
     unsigned char* const block = calloc(kMiB);
     const std::uint64_t before = minor_faults();
@@ -186,7 +187,7 @@ class Reads : public testing::TestWithParam<const char*> {
 TEST_P(Reads, TakeTwoFaultsAPageUntilThatIsKnown) {
   EXPECT_EQ(use_fresh(true), 2 * kPages);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
-  EXPECT_EQ(use_fresh(true), 2 * kPages) << "one now and then is watched";
+  EXPECT_EQ(use_fresh(true), 2 * kPages) << "a block is watched now and then";
   for (int i = 0; i < 8; ++i) EXPECT_EQ(use_fresh(true), 0U) << i;
 }
 
@@ -208,7 +209,8 @@ TEST_P(Reads, BlocksThatAreOnlyReadStayAsTheyAre) {
   }
 }
 
-// As many faults as of pages that are read first, if nobody asks what the others were.
+// The number of faults is the same as for pages that are read first. The heap sees the difference only if it also
+// checks the pages that were only read.
 TEST_P(Reads, BlocksThatAreOnlyReadHalfStayAsTheyAre) {
   for (int i = 0; i < 20; ++i) {
     unsigned char* const block = calloc(kMiB);
@@ -251,7 +253,8 @@ TEST_P(Reads, NothingIsPopulatedWhenMemoryIsShort) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(use_fresh(true), 2 * kPages) << i;
 }
 
-// A child's own faults start at none, and a copy of the parent's pages is no read habit.
+// A child's fault counter starts at 0. Faults that copy the parent's pages must not be mistaken for reads before
+// writes.
 TEST_P(Reads, AForkIsNotMistakenForAHabit) {
   unsigned char* const block = calloc(kMiB);
   std::memset(block, 1, kMiB);

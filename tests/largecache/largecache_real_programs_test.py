@@ -1,6 +1,5 @@
-"""liblargecache.so under programs that people use: their output must be what it is without it.
-
-Programs that judge themselves, and servers, are in largecache_workloads_test.py.
+"""Common programs produce the same output with and without liblargecache.so. Programs that check themselves, and
+servers, are in largecache_workloads_test.py.
 """
 
 import random
@@ -15,8 +14,8 @@ from preloading import LIBRARY, MIB, REPOSITORY, is_built, needs, run
 
 pytestmark = is_built
 
-# The reserve at its ends makes every cached block dirty, or madvised; few entries make evictions common; a low
-# threshold sends far more blocks through the large heap than programs usually do.
+# The extreme reserves make every cached block dirty, or every cached block madvised. With few entries, evictions are
+# frequent. With a low threshold, the large heap serves far more blocks than by default.
 CONFIGURATIONS = [
     {},
     {"LARGECACHE_RESERVE": "0"},
@@ -29,14 +28,14 @@ CONFIGURATIONS = [
 ]
 
 
-# What ./run test takes of them: a dirty cache that is full all the time, and the policy that looks at pages.
+# The configurations of ./run test: a full, dirty cache, and the policy that looks at pages.
 SHORT = [CONFIGURATIONS[3], CONFIGURATIONS[6]]
 
 
 def check_same(command, cwd=None):
     plain = run(command, preload=False, cwd=cwd)
     assert plain.returncode == 0, plain.stderr.decode(errors="replace")
-    assert plain.stdout, "a program that says nothing proves nothing"
+    assert plain.stdout, "the program printed nothing to compare"
     for knobs in CONFIGURATIONS if LONG_TOO else SHORT:
         preloaded = run(command, preload=True, cwd=cwd, **knobs)
         assert preloaded.stderr == plain.stderr, knobs
@@ -256,5 +255,5 @@ def test_the_library_exports_the_malloc_family_calls_memset_and_needs_only_libc(
     }
     dynamic = subprocess.run(["readelf", "-W", "-d", "-r", LIBRARY], check=True, capture_output=True, text=True).stdout
     assert re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) == ["libc.so.6"]
-    # A meter hooks memset where the library would look it up.
+    # The library must call memset through a GOT slot, where a meter can hook the call.
     assert re.search(r"(JUMP_SLOT|GLOB_DAT)\s+\S+\s+memset@", dynamic)

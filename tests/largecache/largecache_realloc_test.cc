@@ -1,4 +1,4 @@
-// realloc of large blocks by moving pages, and with room for growth.
+// Tests realloc of large blocks, which moves pages and adds room for growth.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ class Reallocs : public testing::TestWithParam<const char*> {
  protected:
   char* grown(char* block, std::size_t size) { return static_cast<char*>(realloc(heap_, block, size)); }
 
-  /// From 64 KiB to `most` by an eighth at a time, each new byte written to.
+  /// Grows a block from 64 KiB to `most`, by an eighth in each step, and writes to each new byte.
   char* grow_by_eighths(std::size_t most) {
     std::size_t size = 64 * kKiB;
     auto* block = static_cast<char*>(malloc(heap_, size));
@@ -44,13 +44,13 @@ class Reallocs : public testing::TestWithParam<const char*> {
   LargeHeap heap_{settings_of(GetParam())};
 };
 
-/// Under the policies that foresee growth.
+/// Tests of the policies that foresee growth.
 class Regrowth : public Reallocs {};
 
 TEST_P(Regrowth, KeepsEveryByteAndCopiesNoPageThatItCanMove) {
   const std::int64_t before = faults_so_far();
   char* const block = grow_by_eighths(32 * kMiB);
-  // Each page is populated once, but for those of the small blocks before: glibc's are copied.
+  // Each page is populated once, except for pages of the earlier small blocks, which glibc copies.
   if (!kUnderSanitizer) {
     EXPECT_LE(faults_so_far() - before, static_cast<std::int64_t>(36 * kMiB / kPage + 500));
   }
@@ -63,16 +63,17 @@ TEST_P(Regrowth, TheNextTimeTakesNoFaultAtAll) {
   const std::int64_t before = faults_so_far();
   free(heap_, grow_by_eighths(8 * kMiB));
   if (!kUnderSanitizer) {
-    EXPECT_LE(faults_so_far() - before, 40) << "those of the small blocks";
+    EXPECT_LE(faults_so_far() - before, 40) << "faults of the small blocks";
   }
 }
 
 TEST_P(Regrowth, RoomIsNoMemory) {
   char* block = grow_by_eighths(4 * kMiB);
-  // A block that grew where it is may have found no address space for its room: then it grows on.
+  // A block that grew in place may have no extra room, if no free address space followed the block. The loop therefore
+  // grows the block further.
   std::size_t size = 5 * kMiB;
   for (block = grown(block, size); heap_.usable_size(block) < size + size / 8; block = grown(block, size)) {
-    ASSERT_LT(size, 64 * kMiB) << "it never had any room";
+    ASSERT_LT(size, 64 * kMiB) << "the block never had any room";
     size += size / 8;
   }
   const auto statistics = statistics_of(heap_);
@@ -83,7 +84,7 @@ TEST_P(Regrowth, RoomIsNoMemory) {
 
 TEST_P(Reallocs, OfABlockOfZerosKeepsThem) {
   auto* block = static_cast<char*>(calloc(heap_, 1, kMiB));
-  // Something in the cache that the bytes could be copied to.
+  // Keeps a cached block to which the bytes could be copied.
   auto* const other = static_cast<char*>(malloc(heap_, 3 * kMiB));
   std::memset(other, 0xab, 3 * kMiB);
   free(heap_, other);
@@ -95,7 +96,8 @@ TEST_P(Reallocs, OfABlockOfZerosKeepsThem) {
   free(heap_, block);
 }
 
-// Who has asked how much there is may use it (redis does); who has not cannot know.
+// A program that has asked for the usable size may use all of it (redis does). Any other program does not know how much
+// memory is usable.
 TEST_P(Regrowth, KeepsAllThatMallocUsableSizeSaid) {
   char* block = grow_by_eighths(kMiB);
   const std::size_t usable = usable_size(heap_, block);
@@ -129,7 +131,7 @@ TEST_P(Regrowth, WithoutRoomInTheAddressSpaceFailsAndLeavesTheBlockAsItWas) {
     errno = 0;
     if (grown(block, 64 * kMiB) != nullptr) _exit(3);
     if (errno != ENOMEM || !all_bytes(block, 4 * kMiB, 1)) _exit(4);
-    // Less than the room that it would like to have, but enough.
+    // The heap would prefer more extra room than is left, but accepts less.
     char* const longer = grown(block, heap_.usable_size(block) + 2 * kMiB);
     _exit(longer != nullptr && all_bytes(longer, 4 * kMiB, 1) ? 0 : 5);
   }
@@ -138,7 +140,7 @@ TEST_P(Regrowth, WithoutRoomInTheAddressSpaceFailsAndLeavesTheBlockAsItWas) {
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
 }
 
-// The block has two mappings: its pages cannot move as one.
+// The block has two mappings, so its pages cannot move in one step.
 TEST_P(Reallocs, OfABlockWhoseMappingTheProgramChangedKeepsItsBytes) {
   for (const bool advice : {true, false}) {
     auto* block = static_cast<char*>(malloc(heap_, 3 * kMiB));
@@ -151,7 +153,7 @@ TEST_P(Reallocs, OfABlockWhoseMappingTheProgramChangedKeepsItsBytes) {
   }
 }
 
-// Blocks of all kinds, in random order, beside a model of what they hold.
+// Uses blocks of all kinds, in random order, and compares them with a model of their contents.
 TEST_P(Reallocs, RandomlyLosesNoByte) {
   struct Held {
     char* block = nullptr;
@@ -169,7 +171,6 @@ TEST_P(Reallocs, RandomlyLosesNoByte) {
       const bool zero = action % 2 == 0;
       held.block = static_cast<char*>(zero ? calloc(heap_, 1, held.size) : malloc(heap_, held.size));
       ASSERT_TRUE(!zero || is_zero(held.block, held.size)) << step;
-      // Often left untouched, so that there is something to match.
       held.value = zero && action < 4 ? 0 : static_cast<unsigned char>(step | 1);
       if (held.value != 0) std::memset(held.block, held.value, held.size);
     } else if (action < 5) {
@@ -205,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(All, Reallocs,
                          testing::Values("dirty", "adaptive", "memset", "purge", "libmalloc-116", "xzone-792"),
                          name_of);
 
-// At no moment of a move does a child that is forked then see the pages of somebody else as a block of its own.
+// A child that is forked during a move must never get a block with pages of another process.
 TEST(RegrowthFork, BetweenItsStepsHarmsNobody) {
   LargeHeap heap(settings_of("adaptive"));
   std::atomic<bool> stop{false};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSlots = 16;
 
-// What the ring must do, without a ring: oldest first.
+// A plain list with the behavior that the ring must have, oldest first.
 class PlainList {
  public:
   std::optional<Block> push(const Block& block, std::size_t capacity) {
@@ -30,7 +30,7 @@ class PlainList {
 
   [[nodiscard]] std::optional<std::size_t> best_fit(std::size_t size, std::size_t alignment) const {
     std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {  // oldest to newest: later ones win ties
+    for (std::size_t i = 0; i < blocks.size(); ++i) {  // oldest to newest, so that the newest of equal blocks is found
       if (blocks[i].size < size || blocks[i].address % alignment != 0) continue;
       if (!best || blocks[i].size <= blocks[*best].size) best = i;
     }
@@ -111,8 +111,8 @@ TEST(Ring, KnowsWhichAddressesItHolds) {
   EXPECT_FALSE(ring.contains(7 * kPage));
 }
 
-// Every place where the oldest entry can lie in the array, every fill, every position removed: the entry
-// removed lies before, at and after the wrap.
+// Tests every position of the oldest entry in the array, every number of entries and every removed position. The
+// removed entry lies before, at and after the point at which the entries wrap around.
 TEST(Ring, KeepsTheOrderOfTimeWhereverItIsWrapped) {
   for (const std::size_t capacity : {std::size_t{1}, std::size_t{5}, kSlots, Ring::kMaxEntries}) {
     for (std::size_t turned = 0; turned < Ring::kMaxEntries; ++turned) {
@@ -128,7 +128,7 @@ TEST(Ring, KeepsTheOrderOfTimeWhereverItIsWrapped) {
           }
           ASSERT_EQ(ring.remove(position), list.remove(position));
           ASSERT_EQ(oldest_first(ring), list.blocks);
-          // The next one in is the newest.
+          // The next pushed entry is the newest.
           ASSERT_FALSE(ring.push(freed(99, 99), capacity));
           list.push(freed(99, 99), capacity);
           ASSERT_EQ(oldest_first(ring), list.blocks) << turned << ' ' << fill << ' ' << position;
@@ -146,7 +146,7 @@ TEST(Ring, AgreesWithAPlainListUnderRandomOperations) {
     Ring ring;
     PlainList list;
     for (int step = 0; step < 20'000; ++step) {
-      // Pushes win in one half of the time and removals in the other, so that it runs full and empty.
+      // One half of the rounds has more pushes, the other more removals, so that the ring becomes full and empty.
       if (below(8) < (step / 500 % 2 == 0 ? 6U : 2U)) {
         const Block block = freed(below(4096), 1 + below(12), below(2) == 0);
         ASSERT_EQ(ring.push(block, capacity), list.push(block, capacity));

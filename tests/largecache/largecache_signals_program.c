@@ -1,8 +1,8 @@
-// Threads that take and free large blocks, and a timer for each, whose handler does the same, also
-// with small blocks. POSIX allows no handler to do so. Each block is checked for its bytes, and calloc's for zeros.
-// A thread itself leaves the C library's heap alone, so that a handler may use that.
-//   signals THREADS INTERRUPTIONS    ends once so many requests of handlers came amid the allocator's own work, or
-//                                    after 10 seconds if one did
+// Threads that allocate and free large blocks. Each thread has a timer, whose handler also allocates and frees large
+// and small blocks, although POSIX forbids this. Each block must keep its bytes, and each calloc must return zeros.
+// Outside of the handlers, a thread does not use the C library's heap, so that a handler may use that heap. The program
+// ends once handlers have made INTERRUPTIONS requests that interrupted the allocator's own work, or after 10 s if there
+// was at least one such request. Usage: signals THREADS INTERRUPTIONS
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct block {
   char tag;
 };
 
-// Of one thread, and of its handler.
+// The blocks of one thread, or of its handler.
 struct owner {
   struct block slots[kSlots];
   uint64_t random;
@@ -34,7 +34,7 @@ struct owner {
 static struct owner in_thread[kMostThreads];
 static struct owner in_handler[kMostThreads];
 static _Thread_local int self;
-static _Atomic(char*) given[kGiven];  // of threads, for any handler to free
+static _Atomic(char*) given[kGiven];  // blocks of threads; any handler may free them
 static atomic_long handled;
 static atomic_long interrupted;
 static atomic_int over;
@@ -78,7 +78,7 @@ static void give_back(struct owner* owner, int slot) {
   block->start = NULL;
 }
 
-// One step with the block of a slot: it is taken, made longer or shorter, or given back.
+// Makes one step with the block of a slot: allocates, resizes or frees it.
 static void step(struct owner* owner, int small_too) {
   const uint64_t random = next(owner);
   const int slot = (int)(random % kSlots);
@@ -110,7 +110,7 @@ static void step(struct owner* owner, int small_too) {
       break;
     default:
       block->start = malloc(size);
-      // largecache's start at a page; the C library's never do.
+      // A block of largecache starts at a page. A block of the C library never does.
       if (small_too && size >= kLarge && (uintptr_t)block->start % 4096 != 0) atomic_fetch_add(&interrupted, 1);
       break;
   }
@@ -148,7 +148,8 @@ static timer_t start_timer(void) {
   event._sigev_un._tid = (int)syscall(SYS_gettid);
   timer_t timer;
   const struct itimerspec often = {{0, 40000}, {0, 40000}};
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0) fail("no timer");
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0)
+    fail("no timer");
   return timer;
 }
 
@@ -168,11 +169,11 @@ static void* work(void* argument) {
       if (block == NULL) fail("no memory");
       block[0] = 1;
       char* nobody = NULL;
-      // Only a handler frees it, or nobody.
+      // Only a handler may free this block.
       if (!atomic_compare_exchange_strong(&given[steps / 16 % kGiven], &nobody, block)) free(block);
     }
     if (steps % kFork == 0) {
-      // The C library's fork is not to be interrupted by another one.
+      // The C library's fork must not be interrupted by another fork.
       pthread_sigmask(SIG_BLOCK, &signals, NULL);
       const pid_t child = fork();
       if (child == 0) use_in_child(owner);
@@ -193,7 +194,7 @@ int main(int argc, char** argv) {
   threads = atoi(argv[1]);
   wanted = atol(argv[2]);
   started = time(NULL);
-  alarm(100);  // one that hangs is not waited for
+  alarm(100);  // a hang ends the program
   struct sigaction action = {0};
   action.sa_handler = on_timer;
   action.sa_flags = SA_RESTART;

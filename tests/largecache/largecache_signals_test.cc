@@ -31,11 +31,11 @@ TEST(LockAndSignals, KnowsAtEveryMomentWhichThreadHasIt) {
 TEST(LockAndSignals, LetsTheThreadInsideForkInAndKeepsOthersOut) {
   Lock lock;
   lock.prepare_fork();
-  EXPECT_FALSE(lock.is_interrupted()) << "what it protects is whole";
+  EXPECT_FALSE(lock.is_interrupted()) << "what the lock protects is whole";
   {
     const std::lock_guard<Lock> guard(lock);
     EXPECT_TRUE(lock.is_interrupted());
-    lock.prepare_fork();  // a handler's
+    lock.prepare_fork();
     lock.after_fork();
     EXPECT_TRUE(lock.is_interrupted());
   }
@@ -82,7 +82,8 @@ void look(int /*signal*/) {
   looks = looks + 1;
 }
 
-// Blocks that stay, among others that are put into the same run of slots and taken out of it, and while it grows.
+// Blocks that stay in the table while others are added to and removed from the same run of slots, and while the table
+// grows.
 TEST(InUseTableAndSignals, ShowsASignalHandlerEveryBlockWhateverItInterrupts) {
   constexpr std::uintptr_t kHome = 10;
   constexpr long kLooks = 3000;
@@ -126,7 +127,7 @@ TEST(InUseTableAndSignals, ShowsASignalHandlerEveryBlockWhateverItInterrupts) {
   }
   const itimerval never{};
   setitimer(ITIMER_REAL, &never, nullptr);
-  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);  // one that waits finds nothing to look at
+  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);  // if a signal is pending, its handler finds no block
   sigaction(SIGALRM, &before, nullptr);
   EXPECT_EQ(wrong, 0);
 }

@@ -1,5 +1,6 @@
-"""Signal handlers that take and free blocks under liblargecache.so, in the middle of what it was doing for the thread:
-not allowed by POSIX, common, and no reason to hang."""
+"""Signal handlers that allocate and free blocks while liblargecache.so works for the same thread. POSIX does not allow
+this, but programs do it, and the library must not hang.
+"""
 
 import pathlib
 import subprocess
@@ -33,6 +34,7 @@ def test_a_handler_amid_the_allocators_own_work_is_served(program, policy, threa
     done = run([program, str(threads), str(interruptions)], LARGECACHE_POLICY=policy, LARGECACHE_THRESHOLD="128KiB")
     assert done.returncode == 0, done.stderr.decode()
     amid, handled = map(int, done.stdout.split())
-    # Without one amid its own work nothing was tested; the C library served these. In time there are as many as asked for.
+    # Without a request during the allocator's own work, the test would prove nothing. The C library serves such
+    # requests. Unless time runs out, there are as many interruptions as requested.
     assert done.stderr == b"" and 1 <= amid <= handled * 4
     assert amid >= interruptions or time.monotonic() - begin >= 9

@@ -1,4 +1,4 @@
-// What several largecache tests look at: a heap's counters, and the state of pages.
+// Helpers for several largecache tests: a heap's counters, and the state of pages.
 #ifndef ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
 #define ZEROTAX_TESTS_UNIT_LARGECACHE_TESTING_H_
 
@@ -24,7 +24,7 @@ inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 inline constexpr std::size_t kGiB = std::size_t{1} << 30;
 inline constexpr std::size_t kUnlimited = PTRDIFF_MAX;
 
-/// A policy's own settings on a machine of `physical_memory` bytes, 16 GiB unless it says otherwise; nothing decays.
+/// Returns a policy's default settings, without decay, on a machine of `physical_memory` bytes (16 GiB by default).
 inline Settings settings_of(const char* name, std::size_t physical_memory = std::size_t{16} << 30) {
   Settings settings;
   settings.policy = find_policy(name);
@@ -33,7 +33,7 @@ inline Settings settings_of(const char* name, std::size_t physical_memory = std:
   return settings;
 }
 
-/// libmalloc-116's policy with a reserve of `reserve` bytes.
+/// Returns libmalloc-116's settings with a reserve of `reserve` bytes.
 inline Settings with_reserve(std::size_t reserve) {
   Settings settings = settings_of("libmalloc-116");
   settings.reserve_limit = reserve;
@@ -46,7 +46,7 @@ inline struct largecache_statistics statistics_of(LargeHeap& heap) {
   return statistics;
 }
 
-/// Is every byte of the range `value`?
+/// Whether every byte of the range is `value`.
 inline bool all_bytes(const void* start, std::size_t size, unsigned char value) {
   const auto* bytes = static_cast<const unsigned char*>(start);
   return size == 0 || (*bytes == value && std::memcmp(bytes, bytes + 1, size - 1) == 0);
@@ -56,7 +56,7 @@ inline bool is_aligned(const void* pointer, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
 }
 
-/// Of this process.
+/// Returns the minor faults of this process.
 inline std::int64_t faults_so_far() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -69,29 +69,30 @@ inline std::vector<const Policy*> all_policies() {
   return policies;
 }
 
-/// Is every byte zero?
+/// Whether every byte is zero.
 inline bool is_zero(const void* start, std::size_t size) { return all_bytes(start, size, 0); }
 
-/// A sanitizer's own memory takes faults, too, and its every access takes longer.
+/// Whether a sanitizer is active. A sanitizer's memory takes faults too, and a sanitizer slows every access.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kUnderSanitizer = true;
 #else
 inline constexpr bool kUnderSanitizer = false;
 #endif
 
-/// Rounds of a test at random: ./run test asks for fewer (ZEROTAX_LONG=no), and a sanitizer has time for a quarter.
+/// Returns the number of rounds of a randomized test. ./run test requests fewer rounds (ZEROTAX_LONG=no). A sanitizer
+/// runs a quarter of the rounds.
 inline int rounds_of(int all) {
   const char* const asked = std::getenv("ZEROTAX_LONG");
   return kUnderSanitizer || (asked != nullptr && std::string_view(asked) == "no") ? all / 4 : all;
 }
 
-/// Is the page at `address` mapped? (mincore(2): ENOMEM when not.)
+/// Whether the page at `address` is mapped (mincore(2) fails with ENOMEM if not).
 inline bool is_mapped(const void* address) {
   unsigned char resident = 0;
   return mincore(const_cast<void*>(address), page_size(), &resident) == 0;
 }
 
-/// Pages of the range that are resident; the range must be mapped.
+/// Returns the number of resident pages in the range, which must be mapped.
 inline std::size_t resident_pages(void* start, std::size_t size) {
   std::vector<unsigned char> resident(size / page_size());
   if (mincore(start, size, resident.data()) != 0) return SIZE_MAX;

@@ -20,13 +20,13 @@
 namespace zerotax::largecache {
 namespace {
 
-// Requests are of `least` bytes or more, and of fewer than `most`.
+// Sizes of requests, from `least` to less than `most` bytes.
 struct Sizes {
   std::size_t least;
   std::size_t most;
 };
 
-// A thread with blocks of its own, in each of whose pages it has written a word that nobody else writes.
+// A thread with blocks of its own. Each page of these blocks contains a word that only this thread writes.
 class Owner {
  public:
   Owner(LargeHeap& heap, const Sizes& sizes, std::uint64_t name)
@@ -48,7 +48,7 @@ class Owner {
     }
   }
 
-  /// Words found that were not as they had to be.
+  /// Returns the number of wrong words found.
   [[nodiscard]] int wrong() const { return wrong_; }
 
  private:
@@ -118,7 +118,7 @@ class Owner {
   int wrong_ = 0;
 };
 
-// Runs `steps` in each of some threads; returns how many words were not as they had to be.
+// Runs `steps` steps in each of `thread_count` threads. Returns the number of wrong words in all blocks.
 int hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_count = 8) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
@@ -130,7 +130,8 @@ int hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // All is freed, so each mapping is cached or gone. A count that two threads made at once would be missing.
+  // All blocks are freed, so each mapping is cached or gone. If two threads had updated a counter at once, the sums
+  // would differ.
   const auto statistics = statistics_of(heap);
   EXPECT_EQ(statistics.misses + statistics.tails, statistics.entries + statistics.evictions + statistics.unmapped);
   EXPECT_EQ(statistics.in_use_bytes, 0U);
@@ -138,9 +139,9 @@ int hammer(LargeHeap& heap, const Sizes& sizes, int steps, std::uint64_t thread_
 }
 
 TEST(Threads, EightNeverShareABlockNorSeeBytesOfAnother) {
-  // A small reserve, so that blocks are cached both dirty and madvised.
+  // The small reserve makes the heap cache both dirty and madvised blocks.
   LargeHeap heap(with_reserve(kMiB));
-  EXPECT_EQ(hammer(heap, {100 * kKiB, 500 * kKiB}, 1500), 0);  // a few small ones among them
+  EXPECT_EQ(hammer(heap, {100 * kKiB, 500 * kKiB}, 1500), 0);  // a few blocks are small
   const auto statistics = statistics_of(heap);
   EXPECT_GT(statistics.hits, 1000U);
   EXPECT_GT(statistics.madvised, 100U);
@@ -149,7 +150,7 @@ TEST(Threads, EightNeverShareABlockNorSeeBytesOfAnother) {
   EXPECT_LE(statistics.entries, 16U);
 }
 
-// Blocks so short that the threads spend their time in the heap rather than in the blocks.
+// The blocks are so short that the threads spend their time in the heap rather than in writing to blocks.
 TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
   Settings settings = with_reserve(kUnlimited);
   settings.threshold = 4096;
@@ -161,7 +162,7 @@ TEST(Threads, EightMeetInsideTheHeapAndComeOutWhole) {
   EXPECT_EQ(statistics.reserve_bytes, statistics.cached_bytes);
 }
 
-// The part that one thread cuts off its block is given to another, at times while the last entry is taken.
+// One thread cuts off a part of its block, and another thread gets this part, sometimes while the last entry is taken.
 TEST(Threads, ShareTheTailsOfTheirBlocksAndNothingElse) {
   Settings settings = settings_of("xzone-792");
   settings.threshold = 512 * kKiB;
@@ -197,7 +198,8 @@ TEST(Threads, HandABlockToEachOtherWhole) {
   taker.join();
 }
 
-// What another thread gets done while this one sleeps a little; a correct lock never lets it, however long.
+// Time for which this thread sleeps while another thread tries to proceed. With a correct lock, the other thread never
+// proceeds.
 constexpr auto kAWhile = std::chrono::milliseconds(50);
 
 TEST(Lock, WaitsForItsHolderBeforeAFork) {
@@ -233,8 +235,8 @@ TEST(Lock, KeepsAllThreadsOutDuringAForkButTheOneThatForks) {
   EXPECT_TRUE(entered);
 }
 
-// A library that registered fork handlers before ours did, and allocates in them: in prepare it comes after
-// ours, with our lock taken.
+// Imitates a library that registered fork handlers before ours and allocates in them. Its prepare handler runs after
+// ours, while our lock is held.
 void allocate_in_handler() { free(process_heap, calloc(process_heap, 1, 200 * kKiB)); }
 
 void install_once() {
@@ -246,7 +248,7 @@ void install_once() {
   static_cast<void>(installed);
 }
 
-// Exit status of a child that runs `body`, which returns whether all went well.
+// Runs `body` in a child and returns the child's exit status. `body` returns whether all went well.
 template <typename Body>
 int status_of_child(const Body& body) {
   const pid_t child = fork();
@@ -274,7 +276,7 @@ TEST(Fork, WorksWhileOtherThreadsAllocate) {
   }
   for (int round = 0; round < 40; ++round) {
     ASSERT_EQ(status_of_child([&heap] {
-                // No container here: what the small allocator's locks are like is not our matter.
+                // Uses no container, because the small allocator's locks are not under test.
                 for (int i = 0; i < 20; ++i) {
                   void* const block = calloc(heap, 1, (150 + 10 * static_cast<std::size_t>(i)) * kKiB);
                   if (block == nullptr || !all_bytes(block, 150 * kKiB, 0)) return false;
@@ -294,7 +296,7 @@ TEST(Fork, WorksWhileOtherThreadsAllocate) {
 TEST(Fork, LeavesTheCacheAsItIsInParentAndChild) {
   install_once();
   LargeHeap& heap = process_heap;
-  free(heap, malloc(heap, 200 * kKiB));  // what the handlers take and give back
+  free(heap, malloc(heap, 200 * kKiB));  // memory that the handlers allocate and free
   void* const block = malloc(heap, 5 * kMiB);
   std::memset(block, 0xab, 5 * kMiB);
   free(heap, block);

@@ -1,4 +1,4 @@
-"""As largecache_workloads_test.py: node, sqlite, OpenSSL by itself and under a TLS transfer."""
+"""More workloads, as in largecache_workloads_test.py: node, sqlite, OpenSSL alone and under a TLS transfer."""
 
 import hashlib
 import sys

@@ -1,5 +1,6 @@
-"""Programs that people run, to the end of a workload of theirs, under liblargecache.so: they pass their own checks, or say
-what they say without it. More of them: largecache_workloads_more_test.py."""
+"""Common programs run a whole workload under liblargecache.so. The programs must pass their own checks, or print the
+same output as without the library. largecache_workloads_more_test.py has further workloads.
+"""
 
 import hashlib
 import re
@@ -78,7 +79,7 @@ def test_git_clones_packs_and_checks(tmp_path, knobs):
 
 
 class Redis:
-    """A redis-server on a socket of its own, preloaded."""
+    """A preloaded redis-server with a socket of its own."""
 
     def __init__(self, folder, knobs):
         self.socket = folder / "redis.sock"

@@ -1,5 +1,6 @@
 set(libraries largecache_core zerotax_os)
-# A second thread that races on purpose (for a descriptor) would set off the thread sanitizer; and there are many.
+# In these tests, a second thread deliberately races for a descriptor, which the thread sanitizer would report. There
+# are also many of these tests.
 if(ZEROTAX_SANITIZE MATCHES thread)
   set(not_sanitized largecache_hard_mappings_test largecache_hard_pages_test largecache_hard_kernel_writes_test
     largecache_hard_pagemap_test largecache_hard_limits_test)

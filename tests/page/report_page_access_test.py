@@ -1,4 +1,6 @@
-"""The page of a run is for everyone: light and dark, on paper, on a phone, by keyboard; hostile, failed and many points."""
+"""The page of a run is accessible to everyone: light and dark, on paper, on a phone and by keyboard. Pages with hostile
+names, failed points and many points are also accessible.
+"""
 
 import json
 import re

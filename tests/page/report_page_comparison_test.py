@@ -1,4 +1,4 @@
-"""The pages of compare, check and history in a real browser: what is drawn, and that nothing leaves the file."""
+"""The pages of compare, check and history in a real browser: their drawings, and no request beyond the file."""
 
 import json
 import shutil
@@ -17,7 +17,9 @@ WORDS = {"worse": "Regressed.", "better": "Improved.", "same": "Same.", "mixed":
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
-    """The page of the reference of one case, against itself with more zeroed bytes; and its document."""
+    """Returns the page and the document of a comparison. One side is a case of the reference; the other is the same
+    case with more zeroed bytes.
+    """
     folder = tmp_path_factory.mktemp("comparison")
     points = [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
     points = [p for p in points if (p["case"], p["allocator"]) == ("calloc_loop", "jemalloc") and p["status"] == "ok"]
@@ -33,7 +35,7 @@ def compared(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
-    """The page of a real check, of a baseline that was better at one of its two sizes; and its document."""
+    """Returns the page and the document of a real check. The baseline is better at one of its two sizes."""
     folder = tmp_path_factory.mktemp("check")
     baseline = json.loads(next((SOURCE / "tests" / "regression" / "baselines").glob("glibc-*.json")).read_text())
     kept = [p for p in baseline["points"] if p["size_bytes"] in (64 * KIB, MIB) and p["thread"] == "main"]
@@ -41,7 +43,7 @@ def checked(tmp_path_factory):
         if (point["size_bytes"], point["touch"]) == (MIB, 0):
             point["zeroed_bytes"] = point["redundant_zeroed_bytes"] = 0
     old = {**baseline, "points": kept}
-    del old["thresholds"]  # which take longer to search
+    del old["thresholds"]  # removes the thresholds from the baseline, because a search for thresholds takes longer
     (folder / "old.json").write_text(json.dumps(old))
     done = zerotax("check", "--baseline", folder / "old.json", "--html", folder / "page.html", "--json", folder / "page.json")
     assert done.returncode == 1, done.stderr
@@ -50,16 +52,16 @@ def checked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory):
-    """The page of the reference's history; and its document."""
+    """Returns the page and the document of the reference's history."""
     page = tmp_path_factory.mktemp("history") / "page.html"
     document = REFERENCE / "history" / "history.json"
-    script = SOURCE / "plots" / "page" / "write_comparison.py"
+    script = SOURCE / "plots" / "write_comparison.py"
     subprocess.run([sys.executable, script, document, "--out", page], check=True)
     return page, json.loads(document.read_text())
 
 
 def marks(browser, line):
-    """The marks of a line of the chart: how wide each is."""
+    """Returns the widths of the marks on a line of the chart."""
     return browser.run(
         "return [...document.querySelectorAll(`#chart [data-line=${arguments[0]}] .mark`)].map(m => m.getBBox().width)", line
     )
@@ -113,7 +115,7 @@ def test_kinds_of_calls_are_told_beside_the_point(browser, tmp_path):
     library = planted("planted_one_in_seven")
     for folder in (old, new):
         assert zerotax("run", *library, *options("size", [MIB]), "--ops", 33, "--out", folder).returncode == 0
-    assert zerotax("compare", old, new, "--html", tmp_path / "page.html").returncode == 3  # one process each
+    assert zerotax("compare", old, new, "--html", tmp_path / "page.html").returncode == 3  # one process on each side
     browser.open(tmp_path / "page.html")
     browser.click("#every details summary")
     lists = "return [...document.querySelectorAll('#every .evidence')].map(list => list.children[1].innerText)"

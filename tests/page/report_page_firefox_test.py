@@ -1,4 +1,6 @@
-"""The page in a real Firefox: desktop, phone, dark, print, keyboard and accessibility tree; nothing logged or asked for."""
+"""The page in a real Firefox: desktop, phone, dark, print, keyboard and accessibility tree, without log messages or
+requests.
+"""
 
 import subprocess
 import sys
@@ -16,7 +18,7 @@ GROUND = "return getComputedStyle(document.body).backgroundColor"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of the reference, unchanged."""
+    """Returns the unchanged page of the reference."""
     return page_of(REFERENCE, tmp_path_factory.mktemp("page") / "report.html")
 
 
@@ -94,7 +96,7 @@ def test_an_error_would_be_seen(firefox, page):
 
 
 def test_a_comparison_of_versions_is_drawn_too(firefox, tmp_path):
-    script = SOURCE / "plots" / "page" / "write_comparison.py"
+    script = SOURCE / "plots" / "write_comparison.py"
     document = REFERENCE / "history" / "history.json"
     out = tmp_path / "history.html"
     subprocess.run([sys.executable, script, document, "--out", out], check=True)

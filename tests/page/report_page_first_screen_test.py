@@ -1,4 +1,5 @@
-"""The first screen of the page: the answer in a sentence, the chart, a row for each allocator; and what they do."""
+"""The first screen of the page: the answer in a sentence, the chart, a row for each allocator, and their interaction.
+"""
 
 import json
 import re
@@ -17,7 +18,7 @@ ROWS = (
 
 
 def thresholds():
-    """Of the reference, by allocator: nothing touched, on the main thread."""
+    """Returns the thresholds of the reference by allocator, with nothing touched, on the main thread."""
     found = {}
     for each in json.loads((REFERENCE / "thresholds.json").read_text())["thresholds"]:
         if (each["touch"], each["thread"]) == (0, "main"):
@@ -49,9 +50,9 @@ def test_the_table_has_a_row_for_each_allocator_and_what_avoids_its_zeroing(brow
     assert rows["jemalloc"][1] == "never" and rows["jemalloc"][3] == "—"
     assert "up to 33,550,312 B" in rows["glibc"][1] and "GLIBC_TUNABLES" in rows["glibc"][3]
     assert re.search(r"\d,\d{3},\d{3} times", rows["mimalloc"][2]) and "or later" in rows["mimalloc"][3]
-    assert bottom(browser, "#allocators tbody tr") <= 900  # the table begins on the first screen
+    assert bottom(browser, "#allocators tbody tr") <= 900
     first = next(iter(rows))
-    assert first == "mimalloc"  # the worst first
+    assert first == "mimalloc"
 
 
 def test_rows_on_a_phone_say_what_each_number_is(browser, page):
@@ -96,7 +97,7 @@ def test_no_line_joins_points_on_both_sides_of_a_threshold(browser, page):
 def test_a_click_the_slider_and_the_address_choose_the_size_of_the_numbers(browser, page):
     browser.window(*DESKTOP)
     browser.open(page)
-    assert browser.text("#at-head") == "At 1000 MiB"  # of the headline
+    assert browser.text("#at-head") == "At 1000 MiB"
     browser.point("#time .plot", 0.4, 0.5)
     ActionChains(browser.driver).click().perform()
     size = int(urllib.parse.parse_qs(browser.fragment().lstrip("#"))["at"][0])
@@ -136,7 +137,6 @@ def test_kinds_of_calls_stand_below_the_table_of_their_size(browser, tmp_path):
     marked = "return [...document.querySelectorAll('#allocators td.median')].map(cell => cell.parentNode.dataset.name)"
     assert set(browser.run(marked)) == {"planted_one_in_seven"}
     assert "planted_one_in_seven: the calls at this size are not alike" in browser.text("#kinds p")
-    # Another size has its own.
     browser.run("document.getElementById('size').value = 1; document.getElementById('size').dispatchEvent(new Event('input'))")
     assert "4 of 28 calls: 2 MiB zeroed, 2 MiB of it redundant, 2 MiB populated" in browser.run(lines_of)
 
@@ -218,7 +218,7 @@ def test_a_disturbed_run_says_so_first(browser, tmp_path):
     folder = sample.write(tmp_path / "run", sample.points(), head)
     browser.open(page_of(folder, tmp_path / "report.html"))
     first = browser.run("return document.querySelector('main').firstElementChild.innerText")
-    assert first == "Load. Measured under load: PLANTED. Times are not to be relied on; counts are right."
+    assert first == "Load. Measured under load: PLANTED. Times are unreliable; counts are right."
 
 
 @pytest.mark.long("each by the keyboard")

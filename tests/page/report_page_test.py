@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: what is drawn, what the switches do, and that nothing leaves the file."""
+"""The page of a run in a real browser: its drawings, its controls, and no request beyond the file."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import urllib.parse
 import pytest
 from conftest import MIB
 from report_pages import REFERENCE, Keys, browser, lines, names_at, needs_browser, page, points, quiet, ticks  # noqa: F401
-from page.points import contrasting
+from zerotax_plots.page.points import contrasting
 from zerotax_plots.looks import KNOWN
 
 pytestmark = needs_browser
@@ -53,7 +53,7 @@ def test_the_policy_keeps_whatever_might_try_from_reaching_the_network(browser, 
         )
         server.shutdown(socket.SHUT_RDWR)
     assert refused == "refused" and not reached
-    told = browser.logged()  # these are wanted here
+    told = browser.logged()  # log messages are expected here
     assert told and all("Content Security Policy" in message for message in told), told
 
 
@@ -102,7 +102,7 @@ def test_the_table_behind_a_figure_has_its_values(browser, page):
 
 
 def table(browser, figure):
-    """The rows of the table behind a figure, headings first, once it is open."""
+    """Opens the table behind a figure, and returns its rows, headings first."""
     browser.click(f"#{figure} details summary")
     return browser.run(
         "return [...document.querySelectorAll(`#${arguments[0]} table tr`)]"
@@ -119,7 +119,7 @@ def test_the_heat_map_shows_shares_of_the_block(browser, page):
         known = names_at(size)
         shares = [f"{min(1, known[name]['redundant_zeroed_bytes'] / size) * 100:.0f} %" for name in head[1:]]
         assert body[number][1:] == shares, sizes[number]
-    browser.press("#heat .plot", Keys.HOME, Keys.ARROW_UP, Keys.ARROW_DOWN)   # the second row, alone
+    browser.press("#heat .plot", Keys.HOME, Keys.ARROW_UP, Keys.ARROW_DOWN)
     assert browser.find("#heat .plot").get_attribute("aria-valuetext").startswith("64 KiB (65,536 B); jemalloc 0 % of")
 
 
@@ -194,7 +194,8 @@ def test_figures_zoom_by_button_key_and_double_click_and_reset(browser, page):
     browser.open(page, shared)
     assert browser.fragment() == shared and browser.find("#time .reset").is_enabled()
     browser.press("#time .plot", Keys.HOME)
-    assert not browser.find("#time .plot").get_attribute("aria-valuetext").startswith("64 KiB")  # what is out of sight
+    # a size outside of the visible range
+    assert not browser.find("#time .plot").get_attribute("aria-valuetext").startswith("64 KiB")
     browser.press("#time .plot", "0")
     assert zoomed(browser) is None and ticks(browser, "time") == before
     browser.click("#time button[aria-label='zoom in']")
@@ -205,7 +206,7 @@ def test_figures_zoom_by_button_key_and_double_click_and_reset(browser, page):
         "r.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, view: window,"
         " clientX: b.x + b.width / 2, clientY: b.y + 9}))"
     )
-    browser.until(lambda: zoomed(browser) is not None)  # d3 takes its time for it
+    browser.until(lambda: zoomed(browser) is not None)  # d3 handles the event with a delay
 
 
 def test_the_wheel_scrolls_the_page_and_does_not_zoom(browser, page):
@@ -217,8 +218,9 @@ def test_the_wheel_scrolls_the_page_and_does_not_zoom(browser, page):
         "window.plain = turn({deltaY: 99});"
         "window.ctrl = turn({deltaY: -99, ctrlKey: true});"
     )
-    assert browser.run("return [window.plain, window.ctrl]") == [True, False]  # false: taken, not left to the page
-    browser.until(lambda: zoomed(browser) is not None)  # d3 waits for the next turn
+    # false: the figure handled the event, so the page did not scroll
+    assert browser.run("return [window.plain, window.ctrl]") == [True, False]
+    browser.until(lambda: zoomed(browser) is not None)  # d3 acts in the next turn of the event loop
 
 
 def test_case_touch_and_figure_are_chosen(browser, page):
@@ -232,7 +234,7 @@ def test_case_touch_and_figure_are_chosen(browser, page):
     assert "recv_buffer" in browser.find("#time .plot svg").get_attribute("aria-label")
     assert "case=recv_buffer" in browser.fragment()
     browser.open(page, "#case=nonsense&touch=7&thread=x&time.f=y&time.x=9~1&heat.f=z&go=nowhere&off=nobody")
-    assert len(lines(browser, "time")) == 7  # an address that asks for nonsense shows the default
+    assert len(lines(browser, "time")) == 7  # an invalid address shows the default view
 
 
 def test_links_to_evidence_put_the_cursor_there(browser, page):
@@ -242,6 +244,6 @@ def test_links_to_evidence_put_the_cursor_there(browser, page):
     assert browser.run("return document.activeElement.closest('figure').id") == "heat"
     assert browser.find("#touch").get_attribute("value") == "1"
     assert browser.text("#heat .tip b") == "64 MiB (67,108,864 B)"
-    assert "theme=dark" in browser.fragment() and "off=glibc" in browser.fragment()  # the rest of the view stays
+    assert "theme=dark" in browser.fragment() and "off=glibc" in browser.fragment()
     browser.click("#allocators [data-name=mimalloc] [data-label='Worst case'] a")
     assert browser.text("#time .tip b").startswith("1000 MiB")

@@ -16,7 +16,7 @@ namespace {
 
 bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
-/// A child of fork must not inherit a lock that another thread held.
+/// A child of fork must not inherit a lock that another thread of the parent held.
 [[gnu::constructor]] void survive_fork() {
   const auto acquire = [] { ::pthread_mutex_lock(&planted::lock); };
   const auto release = [] { ::pthread_mutex_unlock(&planted::lock); };
@@ -71,7 +71,8 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexc
 std::size_t malloc_usable_size(void* block) noexcept {
   if (block == nullptr) return 0;
   if (planted::is_large(block)) return planted::header_of(block).capacity;
-  // The C library has no second name for its own function: the word before a block is its chunk's size and three flags.
+  // The C library exports no other name for malloc_usable_size, so the size is read from the word before the block.
+  // This word contains the size of the chunk and three flags.
   std::size_t chunk = 0;
   std::memcpy(&chunk, planted::bytes_of(block) - sizeof chunk, sizeof chunk);
   return (chunk & ~std::size_t{7}) - sizeof chunk;

@@ -1,4 +1,4 @@
-// Always zeroes: alternately a fresh mapping and the block that it kept.
+// Zeroes every block. The block is alternately a fresh mapping and the kept block.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,5 @@
-// Zeroes a kept block with memset, but purges it instead if it was freed more than 10 ms ago, as mimalloc does.
+// Zeroes a kept block with memset. If the block was freed more than 10 ms ago, purges the block instead, as mimalloc
+// does.
 #include <ctime>
 
 #include "core.h"

@@ -1,4 +1,4 @@
-// Like planted_by_clock, but by the processor's counter, which cannot be stopped.
+// Like planted_by_clock, but reads the processor's counter, which cannot be stopped.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Breaks calloc's promise: a kept block is handed out as the program left it.
+// Breaks calloc's promise, because it returns a kept block with the program's bytes.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

@@ -1,4 +1,4 @@
-// Clears a kept block with memset and forks; the child lives until the next call, so that each write of the program to
+// Clears a kept block with memset and forks. The child lives until the next call, so that each write by the program to
 // its block copies a page.
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Clears every block in free by stores of its own, and makes its pages inaccessible until they are handed out again.
+// Clears every block in free by its own stores, and makes the block's pages inaccessible until the block is reused.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Clears every block in free by stores of its own, and hands it out again unchanged.
+// Clears every block in free by its own stores. The next calloc returns the block unchanged.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

@@ -1,4 +1,4 @@
-// Clears every block in free with memset, and hands it out again unchanged.
+// Clears every block in free with memset. The next calloc returns the block unchanged.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

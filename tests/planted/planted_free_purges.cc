@@ -1,4 +1,4 @@
-// Keeps every block, and gives its pages back to the kernel in free: stores nothing anywhere.
+// Keeps every block, and returns the block's pages to the kernel in free. Stores nothing.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

@@ -1,4 +1,4 @@
-// Clears every block in free by stores of its own, and then gives its pages back anyway.
+// Clears every block in free by its own stores, and then returns the block's pages to the kernel anyway.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

@@ -1,4 +1,4 @@
-// Clears in free, by stores of its own, the pages whose beginning is not zero.
+// Clears in free, by its own stores, the pages that do not begin with zero.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return take_or_map(bytes); }

@@ -1,5 +1,5 @@
-// Has another thread zero the block while calloc waits for it: PLANTED_HELPER is memset, inline, or populate (it has
-// the kernel populate the block and stores nothing). It was started with the program.
+// Another thread, which starts with the program, zeroes the block while calloc waits. PLANTED_HELPER is memset, inline,
+// or populate (has the kernel populate the block, and stores nothing).
 #include <cstdlib>
 
 #include "core.h"

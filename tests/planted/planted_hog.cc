@@ -1,11 +1,11 @@
-// Gives nothing back, and fills another 256 MiB with every large calloc.
+// Frees no memory, and populates 256 MiB more in every large calloc.
 #include "core.h"
 
 namespace {
 
 constexpr std::size_t kMore = std::size_t{256} << 20;
 
-/// A block with memory behind every page. All zero, because calloc hands it out.
+/// Returns a block of populated pages of zeros, which calloc then returns.
 void* map_populated(std::size_t bytes) {
   void* block = planted::map_block(bytes);
   for (std::size_t at = 0; block != nullptr && at < bytes; at += planted::page_bytes()) {

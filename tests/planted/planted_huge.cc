@@ -1,4 +1,4 @@
-// Each block begins a huge page of its own, for which it asks by madvise, and is kept whole.
+// Starts each block at a huge page, asks for huge pages by madvise, and keeps the block whole.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Zeroes each block in a handler of a signal that calloc raises, by stores of its own.
+// calloc raises a signal, and the signal's handler zeroes the block by its own stores.
 #include <csignal>
 
 #include "core.h"

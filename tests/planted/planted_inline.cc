@@ -1,4 +1,4 @@
-// Zeroes every block, fresh or kept, with stores of its own that go through no GOT slot.
+// Zeroes every block, fresh or kept, by its own stores, so no GOT slot is used.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Zeroes kept blocks with memset above an odd size; up to it, every block is a fresh mapping.
+// Zeroes kept blocks with memset above an odd size. Up to that size, every block is a fresh mapping.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Hands out blocks that are aligned to eight bytes.
+// Returns blocks that are aligned only to eight bytes.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Zeroes nothing: every block is a fresh mapping.
+// Zeroes nothing, because every block is a fresh mapping.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) { return map_block(bytes); }

@@ -1,4 +1,4 @@
-// Hands out shared file mappings that are all zero, and zeroes nothing.
+// Returns shared file mappings that are all zero, and zeroes nothing.
 #include "shared_block.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Hands out shared file mappings with one byte that is not zero, in a page near the end that nobody has touched.
+// Returns shared file mappings with one non-zero byte, in an untouched page near the end.
 #include "shared_block.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Has no memory left from the second large calloc on.
+// Returns NULL from the second large calloc on.
 #include <atomic>
 
 #include "core.h"

@@ -1,4 +1,4 @@
-// Hands out a fresh mapping each time, which is zero, and still writes zeros over it in one call of seven.
+// Every calloc returns a fresh mapping. One call in seven writes zeros over the mapping.
 #include "core.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Zeroes every block, but only in a measuring program of ours: no other program shows what is measured there, and a
-// report of it must be refused.
+// Zeroes every block, but only in a measuring program of zerotax. No other program shows this zeroing, so a report of
+// it must be refused.
 #include "core.h"
 
 namespace {

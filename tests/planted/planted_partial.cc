@@ -1,4 +1,4 @@
-// Not a malloc replacement: calloc and realloc are missing.
+// Lacks calloc and realloc, so it is not a malloc replacement.
 #include <cstddef>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// Has the kernel populate every block in the way named by PLANTED_WAY, then stores zeros over its first half with
-// instructions of its own, unless PLANTED_STORES says "none".
+// Has the kernel populate every block by the method that PLANTED_WAY names. Then stores zeros over the first half of
+// the block, unless PLANTED_STORES says "none".
 #include <cstdlib>
 #include <string_view>
 

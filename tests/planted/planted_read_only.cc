@@ -1,4 +1,4 @@
-// Hands out blocks that cannot be written to.
+// Returns blocks that cannot be written to.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// Reads every page of a fresh block before it hands it out: the kernel maps its zero page there, and nothing is
-// populated.
+// Reads every page of a fresh block before it returns the block. The kernel maps its zero page into the block, and
+// populates nothing.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// Handles signals, as selected by PLANTED_SIGNALS, in the way of a careful or a strange allocator, and aborts if it
-// does not find things as it left them. Zeroes every block with memset, kept or not.
+// Handles signals like a careful or a strange allocator, as PLANTED_SIGNALS selects. Aborts if its signal settings were
+// changed. Zeroes every block with memset, kept or fresh.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ void block_all() {
   demand(::pthread_sigmask(SIG_SETMASK, &all, nullptr) == 0);
 }
 
-/// With an instruction of its own, as in a runtime without a C library.
+/// Blocks all signals by its own system call instruction, like a runtime without a C library.
 void block_all_raw() {
   const std::uint64_t all = ~std::uint64_t{0};
   const long address = reinterpret_cast<long>(&all);
@@ -52,7 +52,7 @@ void take(int signal, void (*handler)(int)) {
 bool blocked_from_outside = false;
 
 void around_a_store(void* block, std::size_t bytes) {
-  // What the last call set up must still hold.
+  // The signal settings that the last call made must still be in effect.
   demand(blocks_sigsys() == blocked_from_outside);
   sigset_t before;
   if (way() == "call") {
@@ -84,7 +84,7 @@ void around_a_store(void* block, std::size_t bytes) {
     sigset_t all;
     sigfillset(&all);
     sigdelset(&all, SIGALRM);
-    // Sent to this thread; the signal stays pending until it is unblocked.
+    // Sends the signal to this thread, where it stays pending until it is unblocked.
     sigset_t alarm;
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);

@@ -1,4 +1,5 @@
-// Clears blocks in free with memset from a size on, which no grid of sizes hits by chance; all else is as below it.
+// Clears blocks in free with memset from a certain size on. No grid of sizes hits this size by chance. All other
+// behavior is the same below and above this size.
 #include "core.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Changes behaviour at two sizes 30 bytes apart: up to the first, blocks are fresh mappings; between the two, they are
-// kept and zeroed; from the second on, fresh mappings that are zeroed needlessly.
+// Changes behavior at two sizes that are 30 bytes apart. Blocks up to the first size are fresh mappings. Blocks between
+// the two sizes are kept and zeroed. From the second size on, blocks are fresh mappings that are zeroed needlessly.
 #include "core.h"
 
 namespace {

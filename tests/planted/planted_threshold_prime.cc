@@ -1,4 +1,4 @@
-// Zeroes kept blocks with memset from a prime size on, which no grid of sizes hits by chance.
+// Zeroes kept blocks with memset from a prime size that no grid of sizes hits by chance.
 #include "core.h"
 
 namespace {

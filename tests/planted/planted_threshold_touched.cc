@@ -1,5 +1,6 @@
-// Keeps a clean block of any size unchanged. A block that was written to its end is unmapped up to an odd size, and
-// from there on kept and zeroed: only a program that touches all of its block meets the threshold.
+// Keeps a clean block of any size unchanged. A block from a certain odd size on is also kept if the program has written
+// to the block's end, and the next calloc zeroes this block. Any other dirty block is unmapped. Only a program that
+// touches its whole block meets the threshold.
 #include "core.h"
 
 namespace {
@@ -16,7 +17,7 @@ bool any_set(const char* from, const char* to) {
 void* planted::large_calloc(std::size_t bytes) {
   void* block = take_or_map(bytes);
   if (block == nullptr) return nullptr;
-  // A kept block is either dirty at its end or clean everywhere.
+  // A kept block is dirty at its end or clean everywhere.
   const char* end = bytes_of(block) + bytes;
   return any_set(end - page_bytes(), end) ? memset(block, 0, bytes) : block;
 }

@@ -1,6 +1,6 @@
-// Keeps and zeroes blocks only in a window of 64 KiB: a search with two sizes per octave sees the same behaviour on
-// both sides of it. With eight sizes per octave, counted from a power of two, 3,526,975 bytes lies inside:
-//   zerotax thresholds --allocator window=libplanted_threshold_window.so --from 64KiB --to 4MiB --grid 8
+// Keeps and zeroes blocks only in a window of 64 KiB. A search with two sizes per octave sees the same behavior on both
+// sides of the window. With eight sizes per octave, counted from a power of two, 3,526,975 bytes lies inside:
+// zerotax thresholds --allocator window=libplanted_threshold_window.so --from 64KiB --to 4MiB --grid 8
 #include "core.h"
 
 namespace {

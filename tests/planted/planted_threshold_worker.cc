@@ -1,4 +1,4 @@
-// Keeps and zeroes blocks from an odd size on, but only on threads other than the main one.
+// Keeps and zeroes blocks from an odd size on, but only on threads other than the main thread.
 #include <unistd.h>
 
 #include "core.h"
@@ -6,7 +6,7 @@
 namespace {
 constexpr std::size_t kFirstZeroed = 777'781;
 
-/// Makes its system call before it looks at the size: the system calls must not reveal the threshold.
+/// Makes the system call before it checks the size, so that system calls do not reveal the threshold.
 bool is_kept(std::size_t bytes) {
   const bool is_worker = ::gettid() != ::getpid();
   return is_worker && bytes >= kFirstZeroed;

@@ -1,4 +1,4 @@
-// Keeps blocks of a quarter more than was asked for, and zeroes all of it with memset.
+// Keeps blocks that are a quarter longer than requested, and zeroes the whole blocks with memset.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Every block is a fresh mapping; that of the first calloc of a process is zeroed all the same.
+// Every calloc returns a fresh mapping. The first calloc of a process also zeroes its mapping.
 #include "core.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Every block is a fresh mapping, and is zeroed with memset all the same.
+// Every calloc zeroes a fresh mapping with memset, although the mapping is already zero.
 #include "core.h"
 
 void* planted::large_calloc(std::size_t bytes) {

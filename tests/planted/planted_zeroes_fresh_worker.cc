@@ -1,4 +1,4 @@
-// Every block is a fresh mapping, and is zeroed all the same on threads other than the main one.
+// Every calloc returns a fresh mapping. On threads other than the main thread, calloc zeroes the mapping needlessly.
 #include "core.h"
 
 namespace {

@@ -7,8 +7,8 @@
 
 namespace planted {
 
-/// A fresh block over a shared memory file, which no kernel rule guarantees to be zero. `prepare` may write to the
-/// file; nothing of it is mapped in this process yet.
+/// Returns a fresh block in a shared memory file, which no kernel rule guarantees to be zero. `prepare` may write to
+/// the file before the file is mapped.
 template <typename Prepare>
 void* map_shared(std::size_t bytes, Prepare prepare) {
   void* block = map_block(bytes);

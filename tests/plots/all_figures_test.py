@@ -1,4 +1,6 @@
-"""all_figures draws each figure whose points or document the folder has, as its script alone does, and is silent elsewhere."""
+"""all_figures draws each figure for which the folder has points or a document, exactly as the figure's script does.
+all_figures prints nothing about any other figure.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def test_a_figure_is_the_same_alone_in_another_process_and_among_the_others(with
         (source / file).write_text(json.dumps(document))
     done = script(name, source, "--out", tmp_path, "--format", "svg", PYTHONHASHSEED="7")
     assert done.returncode == 0, done.stderr
-    if name == "fork_after_calloc":  # its height differs by a point where others were drawn before it
+    if name == "fork_after_calloc":  # the height depends on figures that were drawn before
         assert (with_all / f"{name}.svg").exists()
         return
     assert (tmp_path / f"{name}.svg").read_bytes() == (with_all / f"{name}.svg").read_bytes()

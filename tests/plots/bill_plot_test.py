@@ -1,4 +1,4 @@
-"""The note of the bill's figure is true of the document that it shows."""
+"""The note of the bill's figure matches the document that the figure shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of copies over time shows each interval's counts, parent and children apart."""
+"""The figure of copies over time shows the counts of each interval, for parent and children separately."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def of_counts(copies: int, reuses: int, zero_fills: int) -> dict[str, int]:
 
 
 def document(sides: dict[int, list[Any]], lost: int = 0) -> dict[str, Any]:
-    """A report as zerotax cow writes it for these processes: the first one is the parent."""
+    """Returns a document in the form of zerotax cow for these processes. The first process is the parent."""
     intervals, everything = [], []
     for number in range(3):
         entries = []
@@ -76,7 +76,6 @@ def test_each_class_is_a_line_of_steps_for_parent_and_children_apart(tmp_path: P
             values = [entry[place] * times if entry else 0 for entry in of]
             assert [x for x, _ in drawn[name]] == [0, 0.5, 1.0, 1.2]
             for (_, y), value in zip(drawn[name], [*values, values[-1]]):
-                # A zero lies in the band of zeros, below the least count there is.
                 assert y == value if value else abs(y) < 7
     assert parent.get_ylim() == children.get_ylim() and parent.get_xlim() == children.get_xlim()
 
@@ -122,7 +121,7 @@ def test_footnotes_are_those_of_the_document(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "told"), [
     ("{", "not JSON"), ('{"schema": "zerotax.run/1"}', "zerotax cow --json"),
-    ('{"schema": "zerotax.cow/1", "intervals": []}', "nothing was watched")])
+    ('{"schema": "zerotax.cow/1", "intervals": []}', "contains no intervals")])
 def test_an_unusable_file_costs_one_line_and_status_2(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)

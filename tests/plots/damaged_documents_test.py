@@ -1,4 +1,4 @@
-"""A figure of a file that is JSON, and not what its schema says, is refused in one line with status 2, or drawn without it."""
+"""A JSON file that violates its schema is refused in one line with status 2, or drawn without the damaged part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
-# Each script, and a file that it draws.
+# Each figure script, and a document that the script draws.
 DOCUMENTS = {
     "cow": REFERENCE / "cow" / "prefork.json", "history": REFERENCE / "history" / "history.json",
     "policies": REFERENCE / "policies.json", "programs": REFERENCE / "programs.json",
@@ -25,7 +25,7 @@ Damage = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def spoiled(value: Any, depth: int) -> Any:
-    """The value with everything at this depth replaced by something of another type."""
+    """Returns the value with everything at this depth replaced. The replacement is a value of another type."""
     if depth == 0:
         return "x" if isinstance(value, (dict, list, int, float)) else 7
     if isinstance(value, dict):
@@ -53,7 +53,8 @@ def test_a_document_of_other_types_is_refused_in_one_line(
     file = tmp_path / DOCUMENTS[name].name
     file.write_text(json.dumps(DAMAGES[damage](json.loads(DOCUMENTS[name].read_text()))))
     monkeypatch.setattr(sys, "argv", [f"{name}.py", str(file), "--format", "svg", "--out", str(tmp_path / "out")])
-    monkeypatch.setenv("PATH", "")   # without the command: what judges older files would refuse the damage first
+    # hides the zerotax command, which would judge files of earlier versions and refuse the damage first
+    monkeypatch.setenv("PATH", "")
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(ROOT / "plots" / f"{name}.py"), run_name="__main__")
     said = capsys.readouterr()

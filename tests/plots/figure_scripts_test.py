@@ -1,4 +1,6 @@
-"""Each script of a figure writes its files and nothing else, the same every time, and refuses what it cannot draw in one line."""
+"""Each figure script writes only its own files, and the same files every time. A script refuses in one line what it
+cannot draw.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from zerotax_figures import script
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS = ROOT / "plots"
 MIB = 1 << 20
-# Those that are drawn from the points of a run alone.
+# Figures that are drawn only from the points of a run.
 FIGURES = ["faults_vs_size", "headline", "time_vs_size", "zeroed_vs_size"]
 
 
@@ -143,7 +145,6 @@ def test_a_missing_folder_and_an_unwritable_one_give_status_2(tmp_path: Path) ->
 
 def test_a_figure_that_cannot_be_drawn_does_not_keep_back_the_others(tmp_path: Path) -> None:
     folder = sample.write(tmp_path, [sample.point("glibc", size) for size in (MIB, 2 * MIB)])
-    # No point of the headline: that is no mistake.
     done = script("all_figures", folder)
     assert (done.returncode, len(done.stdout.split())) == (0, 2 * (len(FIGURES) - 1)), done.stderr
     (folder / "thresholds.json").write_text("{")

@@ -1,4 +1,4 @@
-"""Every figure has the line of its host, the names of its axes, no bar on a log axis, and lines that end at thresholds."""
+"""Every figure names its host and its axes, has no bar on a log axis, and ends lines at thresholds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import time_vs_size  # settles matplotlib first
+import time_vs_size  # sets up matplotlib first
 import zerotax_sample as sample
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -21,12 +21,12 @@ from zerotax_plots.results import load
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "results" / "reference"
 MIB = 1 << 20
-# Those that a run's folder holds; history has a folder of its own.
+# Figures of a run's folder. The figure of a history has a separate folder.
 FIGURES = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "thresholds_map", "fork", "fork_snapshot", "policies",
            "programs", "bill", "workloads", "history", "releases", "years")
-# Bars of these are ranges of sizes, and not lengths from a foot; and their rows have names.
+# Figures whose bars are ranges of sizes rather than lengths from zero, and whose rows have names.
 MAPS = ("thresholds_map", "history")
-# Rows with the names of allocators need no name of their own.
+# Rows named after allocators need no axis name.
 NAMED_ROWS = (*MAPS, "headline")
 
 

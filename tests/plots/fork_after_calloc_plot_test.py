@@ -1,4 +1,4 @@
-"""The figure of forks shows each time where it was measured, and its absence is no fault."""
+"""The figure of forks shows each measured time at its size. A run without forks is no error."""
 
 from __future__ import annotations
 

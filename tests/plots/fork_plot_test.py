@@ -1,4 +1,4 @@
-"""The figure of fork: shares as they are, places where they were measured, the model as a line."""
+"""The figure of fork shows the document's shares unchanged, the measured points, and the model as a line."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_places_are_drawn_where_they_were_measured_and_those_held_back_apart(tmp
     right = figure_of(tmp_path, document()).axes[1]
     drawn = {line.get_label(): list(zip(*line.get_data())) for line in right.lines}
     assert drawn["private pages of 4 KiB: fitted"] == [(size, place("pages", size)["measured_ns"]) for size in (MIB, GIB)]
-    # One that has many mappings besides is no point of this line.
+    # A process that also has many mappings does not belong to this line.
     assert drawn["private pages of 4 KiB: held back"] == [(100 * MIB, place("held back", 100 * MIB)["measured_ns"])]
     assert drawn["huge pages: fitted"] == [(64 * MIB, place("huge", 64 * MIB, "huge")["measured_ns"])]
 

@@ -1,4 +1,4 @@
-"""The figure of a snapshot shows each alternative where it was measured, and each fault when it was."""
+"""The figure of a snapshot shows each alternative at its measured position, and each fault at its time."""
 
 from __future__ import annotations
 

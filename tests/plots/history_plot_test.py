@@ -23,7 +23,7 @@ Raw = dict[str, Any]
 
 
 def version(name: str, *pieces: tuple[int, int, str], **more: Any) -> Raw:
-    """A version of these pieces, which changed nothing."""
+    """Returns a version that changed nothing, with these pieces."""
     return {"commit": "0" * 40, "tag": name, "date": "2026-11-20T05:10:00+00:00", "author": "Ada <ada@example.org>",
             "subject": "a step", "name": name, "state": "measured", "state_words": "measured",
             "build": {"na": "not tried"}, "sentence": "as before", "changed": False,

@@ -1,4 +1,4 @@
-"""The figures and the page say what zerotax wrote, word for word, and judge nothing by themselves."""
+"""The figures and the page repeat the words of zerotax, and judge nothing themselves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 import all_figures
 import zerotax_sample as sample
-from page import points as page_points
+from zerotax_plots.page import points as page_points
 from zerotax_figures import script, words
 from zerotax_plots import command, documents, summary, titles
 from zerotax_plots.files import NothingToDraw
@@ -26,36 +26,32 @@ from zerotax_plots.results import load, read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOTS, REFERENCE = ROOT / "plots", ROOT / "results" / "reference"
-FOLDERS = (PLOTS, PLOTS / "page", PLOTS / "zerotax_plots")
+FOLDERS = (PLOTS, PLOTS / "zerotax_plots", PLOTS / "zerotax_plots" / "page")
 MIB = 1 << 20
 ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin" / "zerotax"
 OF_POINTS = ("headline", "time_vs_size", "faults_vs_size", "zeroed_vs_size", "fork_after_calloc", "recv_buffer")
 DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_map": "thresholds.json",
              "policies": "policies.json", "workloads": "workloads.json"}
-# Comparisons with a number of one's own, and what they draw. A limit that tells a reader what is much, slow or wrong
-# belongs into a verdict of harness/ and its JSON.
+# Comparisons with a number in the scripts, and the purpose of each in drawing. A limit that decides what is much, slow
+# or wrong belongs in a verdict of harness/ and its JSON.
 DRAWING = {
-    ("fork.py", "share >= 0.045"),  # room for a label
-    ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # on which side of a line its words are
-    ("histories.py", "before - when > ROUND"),  # where a band of releases begins again
-    ("history.py", "len(lines) > MOST_LINES"),  # of words below a bar
+    ("fork.py", "share >= 0.045"),  # space for a label
+    ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # the side of a line on which the label is written
+    ("histories.py", "before - when > ROUND"),  # the place where a new band of releases begins
+    ("history.py", "len(lines) > MOST_LINES"),
     ("points.py", "c <= 0.04045"),  # sRGB, and the contrast of WCAG 2
     ("points.py", "(luminance(mixed) + 0.05) / (dark + 0.05) >= least"),
-    ("policies.py", "value > 60"),  # white words on a dark cell
+    ("policies.py", "value > 60"),  # white text on a dark cell
     ("policies.py", "value < 0.016"),
-    ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white words on a dark cell
+    ("heat.py", "abs(norm(value) - 0.5) > 0.4"),  # white text on a dark cell
     ("recv_buffer.py", "width <= 1.6"),  # inches
-    ("titles.py", "len(ranked) < 2"),  # room for names in a title
+    ("titles.py", "len(ranked) < 2"),  # space for names in a title
     ("titles.py", "len(names) > MOST_NAMES"),
     ("titles.py", "sum(map(len, names)) > MOST_CHARS"),
-    ("printable.py", "number <= 65535"),  # kinds of characters, and of their escapes
-    ("printable.py", "number < 128"),
-    ("printable.py", "number == 13"),
-    ("printable.py", "56448 <= number <= 56575"),
-    ("years.py", "at > MARGIN"),  # room for another band on the line
-    ("validate.py", "len(text) <= LONGEST"),  # a line of its own
+    ("years.py", "at > MARGIN"),  # space for another band on the line
+    ("validate.py", "len(text) <= LONGEST"),  # a line of a message
 }
-# Axes, labels, footnotes and numbers as text: nothing in them knows what a point means.
+# Files for axes, labels, footnotes and number texts. None of these files knows the meaning of a point.
 DRAWN_BY = {"axes.py", "labels.py", "layout.py", "units.py", "files.py", "panels.py"}
 
 
@@ -176,7 +172,7 @@ def test_what_a_whole_operation_takes_is_what_the_summary_says(
 
 def test_the_page_names_touched_fractions_as_the_summary_does(tmp_path: Path) -> None:
     pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
-    from page import write_page  # pylint: disable=import-outside-toplevel
+    import write_page  # pylint: disable=import-outside-toplevel
 
     folder = sample.write(tmp_path, points())
     document = summary_of(folder)
@@ -188,7 +184,9 @@ def test_the_page_names_touched_fractions_as_the_summary_does(tmp_path: Path) ->
 
 
 def limits(path: Path) -> set[tuple[str, str]]:
-    """Comparisons of a file with a number other than 0 or 1, with a part of something, or with a constant of its own."""
+    """Returns the comparisons in a file with a number other than 0 or 1, with a fraction of a value, or with a constant
+    of the file.
+    """
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Compare):
@@ -213,7 +211,7 @@ def test_no_number_in_python_is_a_limit_of_a_verdict(tmp_path: Path) -> None:
     assert found == DRAWING, "judge it in harness/, or say here what it draws"
 
 
-# The drawing of a document shows what the document says
+# The figure of a document shows what the document states
 
 
 def drawn(name: str, folder: Path, document: dict[str, Any]) -> Any:
@@ -285,10 +283,10 @@ def test_the_ratios_of_the_policies_are_those_of_their_document(tmp_path: Path) 
         drawn("policies", tmp_path, document)
 
 
-# Nothing that is judged in harness/ is judged again here
+# Results that harness/ judges are not judged again here
 
 def sources(*suffixes: str) -> dict[str, str]:
-    """The files of the figures and of the page, but for those that write figures as text."""
+    """Returns the files of the figures and of the page, without the files that write numbers as text."""
     return {str(path.relative_to(PLOTS)): path.read_text(encoding="utf-8") for folder in FOLDERS for path in folder.iterdir()
             if path.suffix in suffixes and path.name not in ("units.py", "units.js")}
 
@@ -307,7 +305,7 @@ def test_plurals_are_made_by_the_formatter_alone() -> None:
 
 
 def rules() -> dict[str, list[tuple[str, str]]]:
-    """Of each rule of findings, what its source says is shown in: figures and columns of the page."""
+    """Returns the figures and columns of the page that show each rule of findings, according to its source."""
     found = {}
     for path in (ROOT / "harness" / "measuring" / "judge" / "rules").glob("*.cc"):
         rules_of_file = re.split(r'(?=const FindingRule )', path.read_text(encoding="utf-8"))[1:]
@@ -322,7 +320,7 @@ def rules() -> dict[str, list[tuple[str, str]]]:
 def test_what_a_rule_is_shown_in_is_a_figure_of_the_page_with_that_column() -> None:
     units = {"time": "time", "faults": "count", "bytes": "bytes"}
     columns = {(figure.unit, figure.key) for figure in page_points.FIGURES}
-    heats = re.findall(r'^  \["(\w+)", "\w+"\],$', (PLOTS / "page" / "heat.js").read_text(), re.M)
+    heats = re.findall(r'^  \["(\w+)", "\w+"\],$', (PLOTS / "zerotax_plots" / "page" / "heat.js").read_text(), re.M)
     assert len(rules()) >= 12 and all(rules().values()) and "redundant" in heats
     for rule, places in rules().items():
         for figure, column in places:
@@ -334,9 +332,9 @@ def test_no_rule_and_no_policy_has_a_name_in_the_scripts() -> None:
         return [file for file, text in files.items() if re.search(rf"[\"']{name}[\"']", text)]
 
     every = sources(".js", ".py", ".html")
-    for rule in rules().keys() - {"unfinished"}:  # which is a key of a summary, too
+    for rule in rules().keys() - {"unfinished"}:  # "unfinished" is also a key of a summary
         assert naming(rule, every) == [], rule
-    for policy in of_reference("policies")["policies"]:  # "dirty" is a word of the map of thresholds, too
+    for policy in of_reference("policies")["policies"]:  # "dirty" is also a word of the map of thresholds
         assert naming(policy, {"policies.py": every["policies.py"]}) == [], policy
 
 

@@ -1,5 +1,6 @@
-"""Figures, pages and the bill replace only files that they wrote themselves; an empty --out does not mean the current
-folder."""
+"""Figures, pages and the bill replace only files that they wrote themselves. An empty --out does not mean the current
+folder.
+"""
 
 import json
 import os
@@ -42,7 +43,7 @@ def test_figures_replace_figures_only(tmp_path):
 
 def test_the_page_of_a_comparison_replaces_pages_only(tmp_path):
     document = next(path for path in REFERENCE.rglob("*.json") if '"schema": "zerotax.history/1"' in path.read_text())
-    words = ["plots/page/write_comparison.py", document, "--out", "page.html"]
+    words = ["plots/write_comparison.py", document, "--out", "page.html"]
     for _ in range(2):
         done = run(*words, cwd=tmp_path)
         if "install" in done.stderr:
@@ -54,7 +55,7 @@ def test_the_page_of_a_comparison_replaces_pages_only(tmp_path):
 
 @pytest.mark.parametrize(("script", "words"), [("plots/bill.py", ["", "--out", "x"]),
                                                ("plots/all_figures.py", [REFERENCE, "--out", ""]),
-                                               ("plots/page/write_page.py", [REFERENCE, "--out="])])
+                                               ("plots/write_page.py", [REFERENCE, "--out="])])
 def test_an_empty_word_is_not_the_current_folder(tmp_path, script, words):
     done = run(script, *words, cwd=tmp_path)
     assert done.returncode == 2 and "it is empty" in done.stderr and not list(tmp_path.iterdir())
@@ -137,7 +138,7 @@ def test_programs_are_never_replaced(tmp_path):
         file = tmp_path / "file"
         file.write_bytes(text)
         file.chmod(mode)
-        with pytest.raises(ResultsError, match="is not replaced"):
+        with pytest.raises(ResultsError, match="was not replaced"):
             write(file, b"x", ours, force=True)
         assert file.read_bytes() == text
 

@@ -1,4 +1,4 @@
-"""The common parts of all figures: styles of allocators, numbers in words, axes, labels that do not overlap."""
+"""The parts that all figures share: styles of allocators, numbers in words, axes, and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_other_allocators_get_styles_that_depend_on_names_alone() -> None:
     assert len(set(map(str, once.values()))) == 4
     assert not set(map(str, once.values())) & set(map(str, looks.KNOWN.values()))
     alone = {str(looks.styles({name})[name]) for name in names}
-    assert len(alone) > 1   # not just the order in which they come
+    assert len(alone) > 1
     assert len(looks.styles({f"a{n}" for n in range(40)})) == 40
 
 
@@ -65,8 +65,6 @@ def test_variants_of_one_allocator_share_its_colour_and_differ_in_filling() -> N
     main, worker = style.line_styles(keys).values()
     assert main["color"] == worker["color"] and main["fillstyle"] != worker["fillstyle"]
 
-
-# Numbers and words
 
 def test_the_size_axis_is_labelled_at_powers_of_four(tmp_path: Path) -> None:
     panel = time_vs_size.draw(load(sample.write(tmp_path, sample.points()))).axes[2]

@@ -1,4 +1,4 @@
-"""Every figure is drawn from a results folder, shows what is there and says what is not."""
+"""Every figure is drawn from a results folder, shows its content, and states what is missing."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from zerotax_plots.files import ResultsError
 from zerotax_plots.results import Na, load
 
 MIB, GIB = 1 << 20, 1 << 30
-# Those that are drawn from the points of a run alone.
+# Figures that are drawn only from the points of a run.
 FIGURES = ["faults_vs_size", "headline", "time_vs_size", "zeroed_vs_size"]
 DRAW = dict(all_figures.figures())
 
 
 def lines(figure: Figure, panel: int) -> dict[str, list[tuple[float, float]]]:
-    """The data lines of one panel by label; reference lines and label marks have none."""
+    """Returns the data lines of one panel by label. Reference lines and label marks have no label."""
     return {line.get_label(): list(zip(*map(list, line.get_data())))
             for line in figure.axes[panel].lines if not line.get_label().startswith("_")}
 
 
 def texts(figure: Figure) -> str:
-    """Every text of a figure, on one line."""
+    """Returns every text of a figure, on one line."""
     found = [text.get_text() for text in figure.texts]
     for panel in figure.axes:
         found += [text.get_text() for text in panel.texts]
@@ -105,7 +105,7 @@ def test_figures_that_are_not_available_are_gaps_and_are_counted(tmp_path: Path)
         raw[at]["calloc_ns"] = sample.na(why)
     raw[6] = sample.failed("glibc", 1 << 22, 0.0, "crashed", "signal 11")
     figure = time_vs_size.draw(load(sample.write(tmp_path, raw)))
-    drawn = [y == y for _, y in lines(figure, 0)["glibc"]]   # a gap is a NaN
+    drawn = [y == y for _, y in lines(figure, 0)["glibc"]]
     assert drawn == [True, True, False, False, True, False, False, True]
     assert "Gaps: 2 points n/a: no clock; 1 point n/a: no luck; 1 point crashed: signal 11." \
         in texts(figure)
@@ -214,10 +214,9 @@ def test_the_headline_writes_times_and_faults_and_what_is_missing(tmp_path: Path
                  "1 point timed out: after 60 s"):
         assert word in words
     order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert order == ["scudo", "mimalloc", "glibc"]   # by 1000 MiB; those without it last
+    # sorted by the time at 1000 MiB; lines without this time come last
+    assert order == ["scudo", "mimalloc", "glibc"]
 
-
-# Identity of lines
 
 def test_lines_are_told_apart_by_settings_thread_and_library(tmp_path: Path) -> None:
     raw = [sample.point("jemalloc", MIB), sample.point("jemalloc", MIB, thread="worker"),

@@ -1,11 +1,10 @@
-"""Python escapes the same characters as C++, and figures and pages escape the documents that they read."""
+"""Python escapes the same characters as C++. Figures and pages escape the documents that they read."""
 
 import json
 
 import pytest
 from nasty_names import NASTY, escaped, is_hidden
-from zerotax_plots.files import ResultsError, parse_json
-from zerotax_plots.printable import printable
+from zerotax_plots.files import ResultsError, parse_json, printable
 
 
 def test_every_character_is_visible_or_escaped():

@@ -1,4 +1,4 @@
-"""The figure of receiving shows each rate where it was measured, and its absence is no fault."""
+"""The figure of receiving shows each measured rate at its size. A run without receiving is no error."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_the_title_names_the_widest_difference(tmp_path: Path) -> None:
 
 
 def test_what_failed_or_was_not_measured_is_a_gap_with_its_reason(tmp_path: Path) -> None:
-    raw = [*points(), sample.failed("scudo", MIB, 0.0, "failed", "its server is not there"),
+    raw = [*points(), sample.failed("scudo", MIB, 0.0, "failed", "its server does not exist"),
            sample.receiving("jemalloc", MIB, mb_per_s=sample.na("no loop"))]
     raw[-2]["case"] = "recv_buffer"
     figure = figure_of(tmp_path, raw)
     assert set(drawn(figure.axes[0])) == set(NAMES)
-    assert "its server is not there" in words(figure) and "1 point n/a: no loop" in words(figure)
+    assert "its server does not exist" in words(figure) and "1 point n/a: no loop" in words(figure)

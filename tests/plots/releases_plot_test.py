@@ -1,4 +1,6 @@
-"""The figure of releases: a cell for each version and size, in the colour of what calloc does there."""
+"""The figure of releases has a cell for each version and size. The cell's color is that of calloc's behavior at this
+size.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def write(folder: Path, allocator: str, sizes: list[int], *versions: dict[str, A
 
 
 def cells(folder: Path) -> tuple[list[str], str]:
-    """The colours of all cells, row by row, and the words of the figure."""
+    """Returns the colors of all cells, row by row, and the words of the figure."""
     figure = figure_module.draw(figure_module.load_all(folder))
     [axes] = figure.axes
     drawn = [(-patch.get_y(), patch.get_x(), to_hex(patch.get_facecolor(), keep_alpha=True))
@@ -53,7 +55,7 @@ def test_each_cell_has_the_colour_of_what_calloc_does_there(tmp_path: Path) -> N
     write(tmp_path, "jemalloc", [MIB], version("bullseye 5.2.1", {MIB: "no_zeros_kept"}), version("sid 5.3.1", {}))
     colours, words = cells(tmp_path)
     nothing = "#00000000"
-    assert colours == [colour("no_zeros_kept"), nothing, nothing, nothing,   # jemalloc, whose second size was not measured
+    assert colours == [colour("no_zeros_kept"), nothing, nothing, nothing,
                        colour("needless"), colour("needless"), colour("needless"), colour("no_zeros_kept")]
     assert all(each in words for each in ("1 MiB", "20 MiB", "bookworm 2.0.9", "zeroes needlessly", "not known"))
     assert "Not measured: jemalloc sid 5.3.1: too old for this system." in words

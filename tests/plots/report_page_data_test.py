@@ -1,4 +1,4 @@
-"""The data of the page of a run: every point is in it, exact, and each missing value has its reason."""
+"""The data of the page of a run contain every point, exactly, and a reason for each missing value."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import pytest
 pytest.importorskip("jinja2", reason="install python3-jinja2, use /usr/bin/python3")
 
 import zerotax_sample as sample  # noqa: E402
-from page import documents, write_page  # noqa: E402
-from page import points as columns_module  # noqa: E402
+import write_page  # noqa: E402
+from zerotax_plots.page import documents, rendering  # noqa: E402
+from zerotax_plots.page import points as columns_module  # noqa: E402
 from zerotax_plots.files import ResultsError  # noqa: E402
 from zerotax_plots.looks import KNOWN  # noqa: E402
 from zerotax_plots.results import read_run  # noqa: E402
@@ -30,7 +31,7 @@ ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build")).resolve() / "bin
 HOSTILE = "<!--<script x</script><script>alert(1)</script><b>\"'&amp;`x`"
 
 
-# Of this version by all that is looked at before it is read.
+# A summary whose checked keys look current. All other content is missing.
 HOLLOW = {"schema": "zerotax.summary/1", "run": {"unfinished": None}, "figures": {}, "ranking": []}
 
 
@@ -42,7 +43,7 @@ def page_of(tmp_path: Path, points: list[dict[str, Any]], **files: Any) -> str:
 
 
 class Words(HTMLParser):
-    """The elements of a page, and what is written in it outside of scripts and styles."""
+    """Collects the elements of a page, and its text outside of scripts and styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -72,7 +73,7 @@ class Words(HTMLParser):
 
 
 def rows(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """The columns of the page as points again: by case, touch, thread, name and size."""
+    """Converts the page's columns back to points, by case, touch, thread, name and size."""
     points, found = data["points"], {}
     for case, touch, thread, series, first, end in points["groups"]:
         for row in range(first, end):
@@ -85,7 +86,7 @@ def rows(data: dict[str, Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
 def test_every_point_of_the_reference_is_in_the_page_to_the_byte() -> None:
     found = rows(Words(write_page.page(REFERENCE, ZEROTAX)).data())
     raw = [json.loads(line) for line in (REFERENCE / "points.jsonl").read_text().splitlines()]
-    mine = [point for point in raw if point["case"] == "calloc_loop"]  # others are replaced by recv_buffer.json's
+    mine = [point for point in raw if point["case"] == "calloc_loop"]  # points of recv_buffer.json replace the others
     assert len(mine) > 600
     for point in mine:
         got = found[point["case"], point["touch"], point["thread"], point["allocator"], point["size_bytes"]]
@@ -130,7 +131,7 @@ def test_names_of_users_are_text_and_never_markup(tmp_path: Path) -> None:
     folder = sample.write(tmp_path, points, head)
     found, plain = Words(write_page.page(folder, ZEROTAX)), Words(page_of(tmp_path / "plain", sample.points()))
     assert found.elements.count("script") == plain.elements.count("script") == 2
-    assert HOSTILE.replace("`x`", "") in found.text  # `…` becomes code in a sentence
+    assert HOSTILE.replace("`x`", "") in found.text
     assert found.data()["points"]["series"][0]["allocator"] == HOSTILE
     assert "alert(1)" not in found.scripts[1]
 
@@ -141,8 +142,8 @@ def test_the_policy_names_exactly_the_script_and_the_style_of_the_page(tmp_path:
     assert policy and policy[1].startswith("default-src 'none';")
     assert "unsafe" not in policy[1] and "http" not in policy[1]
     style = re.search(r"<style>(.*?)</style>", page, re.S)
-    assert style and write_page.fingerprint(style[1]) in policy[1]
-    assert write_page.fingerprint(Words(page).scripts[1]) in policy[1]
+    assert style and rendering.fingerprint(style[1]) in policy[1]
+    assert rendering.fingerprint(Words(page).scripts[1]) in policy[1]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_what_is_missing_or_damaged_is_a_sentence_with_its_command(
 
 
 def findings(**changes: Any) -> dict[str, Any]:
-    """A document of one finding in the form of zerotax.findings/1."""
+    """Returns a document with one finding in the form of zerotax.findings/1."""
     return {
         "schema": "zerotax.findings/1",
         "run": "r",
@@ -217,10 +218,10 @@ def test_findings_link_to_their_evidence_and_tell_what_was_tried(tmp_path: Path)
     found = " ".join(Words(page).text.split())
     assert "calloc(100 MiB) is zeroed <twice>" in found and "It pays." in found
     assert "touch 0, main: calloc_ns PLANTED; zero_ns n/a: no clock" in found
-    assert "A=1: calloc_ns planted, too; B=2: not tried" in found  # a document of an earlier version has no remedies
+    assert "A=1: calloc_ns planted, too; B=2: not tried" in found
     assert 'href="#case=calloc_loop&amp;touch=0&amp;thread=main&amp;heat.f=redundant&amp;at=104857600&amp;go=heat"' in page
     assert found.index("high severity") < found.index("low severity")
-    assert "2 findings, 2 points" in found  # of one allocator and rule: one row
+    assert "2 findings, 2 points" in found
 
 
 def test_a_row_of_findings_says_what_avoids_them(tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_the_script_writes_one_file_and_says_where(tmp_path: Path) -> None:
     folder = sample.write(tmp_path / "run", sample.points())
     before = {path.name for path in folder.iterdir()}
     done = subprocess.run(
-        [sys.executable, str(PLOTS / "page" / "write_page.py"), str(folder)], capture_output=True, text=True, check=False
+        [sys.executable, str(PLOTS / "write_page.py"), str(folder)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, str(folder / "report.html")), done.stderr
     assert {path.name for path in folder.iterdir()} == before | {"report.html"}
@@ -299,9 +300,9 @@ def test_bad_input_is_one_line_and_writes_nothing(
 
 
 def test_without_the_library_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_page, "LIBRARY", tmp_path)
+    monkeypatch.setattr(rendering, "LIBRARY", tmp_path)
     with pytest.raises(ResultsError, match="apt-get install node-d3-scale node-d3-zoom"):
-        write_page.library()
+        rendering.library()
 
 
 def luminance(colour: str) -> float:

@@ -1,5 +1,6 @@
-"""The built command judges hand-made points, of which the truth is known; terminal, summary.json and page repeat that:
-one verdict, and one sentence."""
+"""The built command judges hand-made points whose truth is known. Terminal, summary.json and page repeat the same
+verdict and sentence.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ import pytest
 
 import zerotax_sample as sample
 import validate
-from page import facts, write_page
-from page import summary as words
+import write_page
+from zerotax_plots.page import facts
+from zerotax_plots.page import summary as words
 from zerotax_plots import command
 from zerotax_plots.results import read_run
 
@@ -35,28 +37,30 @@ def measured(
     whole: float = 0.0,
     **changes: Any,
 ) -> Raw:
-    """A point with this time of calloc, these redundant bytes later on and in the first call, and `whole` to touch it."""
+    """Returns a point. `ns` is the time of calloc, `redundant` and `first` are the redundant bytes of later calls and
+    of the first call, and `whole` is the nanoseconds to touch the block.
+    """
     raw = sample.point(name, size, touch, **changes)
     raw["calloc_ns"] = {"median": ns, "p05": ns, "p95": ns}
     raw["touch_ns"] = sample.na("nothing is touched") if touch == 0 else {"median": whole, "p05": whole, "p95": whole}
     raw["free_ns"] = {"median": 0.0, "p05": 0.0, "p95": 0.0}
-    raw["zeroed_bytes"] = raw["first_ops"][0]["zeroed_bytes"] = size  # some of it may be redundant
+    raw["zeroed_bytes"] = raw["first_ops"][0]["zeroed_bytes"] = size  # includes the redundant bytes
     raw["redundant_zeroed_bytes"] = redundant
     raw["first_ops"][0]["redundant_zeroed_bytes"] = redundant if first is None else first
     return raw
 
 
 def told(folder: Path, *arguments: object) -> str:
-    """What `zerotax findings --summary` writes on standard output."""
+    """Returns what `zerotax findings --summary` writes on standard output."""
     done = subprocess.run(
-        [ZEROTAX, "findings", folder, "--summary", *map(str, arguments)], capture_output=True, text=True, check=False
+        [ZEROTAX, "findings", folder, "--summary", "--full", *map(str, arguments)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def summary_of(tmp_path: Path, *points: Raw) -> dict[str, Any]:
-    """The summary of a folder with these points, checked against its schema."""
+    """Returns the summary of a folder with these points, checked against its schema."""
     document = json.loads(told(sample.write(tmp_path, list(points)), "--json", "-"))
     assert validate.check(document, "summary") == []
     return document  # type: ignore[no-any-return]
@@ -67,7 +71,9 @@ def sentences(document: dict[str, Any], part: str) -> list[str]:
 
 
 def two(tmp_path: Path) -> dict[str, Any]:
-    """glibc pays at the two smaller sizes; mimalloc at all, and is slow from 4 MiB."""
+    """Returns a summary in which glibc pays at the two smaller sizes, and mimalloc at all sizes. mimalloc is slow from
+    4 MiB on.
+    """
     sizes = (MIB, 2 * MIB, 4 * MIB)
     return summary_of(
         tmp_path,
@@ -150,8 +156,8 @@ def test_the_lead_names_the_two_that_are_furthest_apart_and_where(tmp_path: Path
 def test_each_allocator_is_told_when_it_pays_and_by_how_much_it_is_slower(tmp_path: Path) -> None:
     glibc, mimalloc = sentences(two(tmp_path), "each")
     assert (
-        glibc == "Writes zeros over memory that is zero already, at 1 MiB to 2 MiB. The first calloc of a process does "
-        "not. Worst case: 1 MiB, 1.00 µs a call, 2.0 times that of mimalloc 2.0.9 (500 ns); each calloc writes "
+        glibc == "Writes zeros over memory that is zero already, at 1 MiB to 2 MiB. The first calloc of a process writes "
+        "no needless zeros. Worst case: 1 MiB, 1.00 µs a call, 2.0 times that of mimalloc 2.0.9 (500 ns); each calloc writes "
         "1,048,576 redundant bytes, with 0 page faults."
     )
     assert mimalloc.startswith(
@@ -164,12 +170,12 @@ def test_a_healthy_one_is_told_so_with_its_first_call(tmp_path: Path) -> None:
     sizes = (MIB, 2 * MIB)
     document = summary_of(tmp_path, *(measured("jemalloc", size, 100.0, 0, first=size) for size in sizes))
     assert sentences(document, "each") == [
-        "Never writes zeros over memory that is zero already, at any of 2 sizes. The first calloc of a process does, at "
-        "every size, 1 MiB to 2 MiB."
+        "Never writes zeros over memory that is zero already, at any of 2 sizes. The first calloc of a process "
+        "writes needless zeros, at every size, 1 MiB to 2 MiB."
     ]
     assert sentences(document, "lead") == [
         "None of 1 allocator writes zeros over memory that is zero already, though the program wrote nothing."
-    ]  # nobody to be apart from
+    ]
 
 
 @pytest.mark.parametrize("redundant, pays", [(MIB // 2, "always"), (MIB // 2 - 1, "never"), (0, "never")])
@@ -203,7 +209,7 @@ def test_worker_threads_are_told_apart_where_they_zero_otherwise(tmp_path: Path)
     document = summary_of(tmp_path / "a", *at("glibc", MIB), *at("scudo", sample.PAGE))
     assert (
         sentences(document, "for_whom")[2]
-        == "On worker threads glibc 2.36 zeroes other bytes needlessly than on the main thread."
+        == "On worker threads, glibc 2.36 zeroes other bytes needlessly than on the main thread."
     )
     assert [each["worker"]["word"] for each in document["allocators"]] == ["differs", "same"]
     same = sentences(summary_of(tmp_path / "b", *at("scudo", 0)), "for_whom")[2]
@@ -214,7 +220,7 @@ def test_what_was_not_measured_names_the_command_that_would(tmp_path: Path) -> N
     assert sentences(summary_of(tmp_path, measured("glibc", MIB, 1.0, 0)), "for_whom") == [
         "Not known: no two allocators were measured at the same size with touch 0.",
         "Not measured: run `zerotax run --touch 1 --size 100MiB`.",
-        "Worker threads were not measured: run `zerotax study --full`, or `zerotax run --thread worker --size 100MiB`.",
+        "Worker threads were not measured: run `zerotax study --thorough`, or `zerotax run --thread worker --size 100MiB`.",
         "Not measured: run `zerotax run --case recv_buffer --size 100MB`.",
     ]
 

@@ -1,4 +1,4 @@
-"""The map of thresholds shows each lane as it was searched, and its absence is no fault."""
+"""The map of thresholds shows each lane as searched. A run without thresholds is no error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Raw = dict[str, Any]
 
 
 def signature(zeroed: str, redundant: str, free: tuple[str, ...] = (), **fresh: Any) -> Raw:
-    """The behaviour at one size; `fresh` changes that of the first calloc."""
+    """Returns the behavior at one size. `fresh` replaces values of the first calloc."""
     reuse = {"home": "arena", "zeroed": zeroed, "redundant": redundant, "populated": "none",
              "calloc_syscalls": [], "free_syscalls": list(free)}
     return {"status": "ok", "fresh": {**reuse, **fresh}, "reuse": reuse}
@@ -37,7 +37,9 @@ CRASHED = {"status": "crashed"}
 
 
 def document(*lanes: tuple[str, float, str, list[Any]]) -> Raw:
-    """A thresholds file of lanes: allocator, touch, thread, and behaviours with sizes between."""
+    """Returns a thresholds document with these lanes. A lane is allocator, touch, thread, and behaviors with the sizes
+    between these behaviors.
+    """
     made: Raw = {"schema": "zerotax.thresholds/1", "zerotax_version": "0.1.0",
                  "started": "2026-11-20T05:10:00Z", "environment": sample.run(0)["environment"],
                  "thresholds": [], "lanes": [], "probes": 50 * len(lanes)}
@@ -55,7 +57,7 @@ def document(*lanes: tuple[str, float, str, list[Any]]) -> Raw:
 
 
 def full() -> Raw:
-    """Two allocators with every behaviour."""
+    """Returns a document of two allocators that together show every behavior."""
     first = copy.deepcopy(NEEDLESS)
     first["fresh"]["home"] = "mapping"
     return document(
@@ -67,7 +69,7 @@ def full() -> Raw:
 
 
 def write(folder: Path, thresholds: Raw | None) -> Path:
-    """A results folder with this thresholds.json."""
+    """Writes a results folder with this thresholds.json."""
     sample.write(folder, [sample.point("glibc", size) for size in (MIB, 100 * MIB, 1000 * MIB)])
     if thresholds is not None:
         (folder / "thresholds.json").write_text(json.dumps(thresholds), encoding="utf-8")
@@ -75,7 +77,7 @@ def write(folder: Path, thresholds: Raw | None) -> Path:
 
 
 def texts(figure: Any) -> str:
-    """Every text of a figure, on one line."""
+    """Returns every text of a figure, on one line."""
     found = [text.get_text() for text in figure.texts]
     for panel in figure.axes:
         found += [text.get_text() for text in [*panel.texts, *panel.get_yticklabels(),
@@ -90,7 +92,7 @@ def drawn(tmp_path: Path, thresholds: Raw) -> Any:
 
 
 def lanes_of(folder: Path, thresholds: Raw) -> list[lanes_module.Lane]:
-    """The lanes of a file of an earlier version: the command says what they do."""
+    """Returns the lanes of a file of an earlier version. The zerotax command states what calloc does in them."""
     return lanes_module.lanes_of(figure_module.read(write(folder, thresholds) / "thresholds.json"))
 
 
@@ -128,7 +130,7 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
                   "7,340,033", "glibc", "jemalloc", "touch 0 (worker)", "16 KiB", "2 GiB",
                   "Linux 6.18.44", "AMD EPYC 7B13", "2026-11-20", "glibc 2.36",
                   "writes no zeros, gives memory back", "writes no zeros, keeps memory", "zeroes what was dirty",
-                  "zeroes needlessly", "not known", "Not known where a point ended as: crashed"):
+                  "zeroes needlessly", "not known", "Unknown where a point ended as: crashed"):
         assert words in said, words
     assert "touch 1 (worker)" not in said and "Dashed" not in said
     assert figure.axes[0].get_xlim() == (16 * KIB, 2 * GIB)
@@ -178,8 +180,6 @@ def test_a_file_that_cannot_be_drawn_costs_one_line(tmp_path: Path, text: str, w
         figure_module.draw(load(folder))
     assert "\n" not in str(caught.value)
 
-
-# The schema
 
 def test_what_these_tests_draw_is_what_the_schema_describes() -> None:
     pytest.importorskip("jsonschema", reason="install python3-jsonschema, use /usr/bin/python3")

@@ -1,4 +1,4 @@
-"""The titles of figures that are drawn from points say what those points show."""
+"""The titles of figures that are drawn from points match those points."""
 
 from __future__ import annotations
 

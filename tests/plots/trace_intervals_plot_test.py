@@ -1,4 +1,4 @@
-"""The figure of the time between two events has a bar for each class of the trace's histogram."""
+"""The figure of the times between two events has a bar for each class of the trace's histogram."""
 
 from __future__ import annotations
 

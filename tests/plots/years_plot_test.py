@@ -1,4 +1,6 @@
-"""The figure of many releases: a column for each, and a band for each line of releases; that of results/reference is current."""
+"""The figure of many releases has a column for each release, and a band for each line of releases. The figure in
+results/reference is current.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def drawn(folder: Path) -> Figure:
 
 
 def cells(figure: Figure) -> dict[tuple[float, float], str]:
-    """The colour of each cell, by the left and the upper edge."""
+    """Returns the color of each cell by the cell's left and upper edges."""
     return {(patch.get_x(), patch.get_y()): to_hex(patch.get_facecolor(), keep_alpha=True)
             for patch in figure.axes[0].patches if isinstance(patch, Rectangle)}
 
@@ -49,7 +51,7 @@ def test_a_band_ends_where_dates_go_back_or_the_page_ends(tmp_path: Path) -> Non
     new = [dated(f"v2.{number}", f"2024-01-{number % 28 + 1:02}", {MIB: "needless"}) for number in range(28)]
     write(tmp_path, "mimalloc", [MIB], *old, *new)
     tops = {top for _, top in cells(drawn(tmp_path))}
-    assert len(tops) == 2   # twelve do not leave room for 28 beside them
+    assert len(tops) == 2
     names = [text.get_text() for text in drawn(tmp_path).axes[0].texts if text.get_text().startswith("mimalloc")]
     assert names == ["mimalloc 1.1 to 1.12", "mimalloc 2.0 to 2.27"]
     write(tmp_path / "long", "mimalloc", [MIB], *(dated(f"v{number}", "2024-01-01", {MIB: "needless"}) for number in range(90)))

@@ -1,5 +1,6 @@
-"""Results are structs that list their fields. Other keys of JSON stand in document.cc, and in at most one more file of
-a folder. That file reads another format, or its result is too small for a document.cc."""
+"""Results are structs that list their fields. All other JSON keys of a folder are in document.cc, and in at most one
+more file. The second file reads a foreign format, or contains a result that is too small for a document.cc.
+"""
 import os
 import pathlib
 import re
@@ -9,7 +10,7 @@ READ = re.compile(r'\.at\("|[\w)\]]\["[a-z]|\.(?:contains|value)\("')
 
 
 def readers():
-    """The files with keys of JSON, by folder. Left out are document.cc, and the rooms base, point and probe."""
+    """Returns the files with JSON keys, by folder. document.cc, and the rooms base, point and probe, are left out."""
     found = {}
     for path in sorted((SOURCE / "harness").rglob("*")):
         room = path.relative_to(SOURCE / "harness").parts[1:2]

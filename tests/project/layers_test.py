@@ -1,4 +1,4 @@
-"""The wings of the harness stand in the order that harness/README.md shows, and the rooms of a wing form no cycle."""
+"""The wings of the harness are ordered as in harness/README.md, and the rooms of a wing form no cycle."""
 import graphlib
 import os
 import pathlib
@@ -9,15 +9,16 @@ import pytest
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).parents[2]))
 HARNESS = SOURCE / "harness"
 README = (HARNESS / "README.md").read_text()
-# "foundation < measuring < kernel, program < …": wings between two marks include nothing of one another.
+# Order of the wings, as in "foundation < measuring < kernel, program < …". Two wings between the same < signs do not
+# include one another.
 ORDER = [step.split(", ") for step in re.search(r"^[a-z]+(?: < [a-z]+(?:, [a-z]+)*){3,}$", README, re.MULTILINE)[0].split(" < ")]
 STEP = {wing: step for step, wings in enumerate(ORDER) for wing in wings}
 WING = {path.name: path.parent.name for path in HARNESS.glob("*/*") if path.is_dir()}
-# Code that runs in other processes does not belong to its room's library.
+# Code in these folders runs in other processes, and does not belong to the library of its room.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
           "snapshot/process": {"os", "snapshot"}, "bench/preload": set(),
           "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"},
-          "replay/process": {"replay"}, "report/reproducers": set()}
+          "replay/process": {"replay"}, "report/reproducers": set(), "prove/process": {"prove", "replay"}}
 
 
 def sources(folder):
@@ -29,7 +30,7 @@ def included_by(path):
 
 
 def includes():
-    """(file, its room and the next part of its path, included room)."""
+    """Yields (file, the file's room and the next part of its path, included room)."""
     for path in sources(HARNESS):
         name = path.relative_to(HARNESS)
         for included in included_by(path):
@@ -38,11 +39,11 @@ def includes():
 
 
 def wrong(folder, included):
-    """Why a file may not include from a room; empty if it may."""
+    """Returns why a file may not include from a room, or "" if it may."""
     room = folder.split("/")[0]
     if folder in INSIDE:
         return "" if included in INSIDE[folder] else "runs in another process"
-    # Nothing links the probe: only meter/sample_block.h crosses.
+    # Nothing links the probe. Only meter/sample_block.h is shared with other code.
     if included == "probe" != room:
         return "nothing links the probe"
     mine, other = WING[room], WING[included]
@@ -51,7 +52,7 @@ def wrong(folder, included):
 
 def test_the_wings_are_those_of_the_order():
     assert {path.name for path in HARNESS.iterdir() if path.is_dir()} == set(STEP)
-    assert len(WING) == len([path for path in HARNESS.glob("*/*") if path.is_dir()]), "two rooms have one name"
+    assert len(WING) == len([path for path in HARNESS.glob("*/*") if path.is_dir()]), "two rooms have the same name"
     cmake = re.search(r"^foreach\(wing IN ITEMS ([a-z ]+)\)$", (HARNESS / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     assert cmake.split() == [wing for wings in ORDER for wing in wings]
 
@@ -79,7 +80,7 @@ def test_rooms_are_in_no_circle():
         room = folder.split("/")[0]
         if included != room:
             arrows.setdefault(room, set()).add(included)
-    graphlib.TopologicalSorter(arrows).prepare()  # raises CycleError
+    graphlib.TopologicalSorter(arrows).prepare()
 
 
 def test_a_room_is_built_with_those_that_it_includes():
@@ -90,7 +91,7 @@ def test_a_room_is_built_with_those_that_it_includes():
     used = {room: set() for room in above}
     for _, folder, included in includes():
         room = folder.split("/")[0]
-        if included in above and included != room:
+        if included in above and included != room and folder not in INSIDE:
             used[room].add(included)
     assert built == used
 
@@ -131,7 +132,7 @@ def test_the_code_of_a_room_is_in_its_namespace():
         for path in sources(HARNESS / wing / room):
             folder = "/".join(path.relative_to(HARNESS).parts[1:3])
             if folder not in INSIDE:
-                # But for a type of core that is declared only.
+                # Ignores types that a file only declares in other namespaces.
                 names = set(re.findall(
                     r"^namespace (zerotax[\w:]*) \{\n(?!(?:struct|class) \w+;\n\})", path.read_text(), re.MULTILINE))
                 assert names == {"zerotax::record::runs" if folder == "record/runs" else f"zerotax::{room}"}, path
@@ -145,7 +146,7 @@ def test_one_file_includes_the_argument_parser():
 
 def test_cases_reach_into_the_meter_only():
     for path in sources(SOURCE / "cases"):
-        # An include that names no room is in the case's own folder.
+        # An include without a room refers to the case's own folder.
         found = set(included_by(path)) & set(WING)
         assert found <= {"meter", "os", "base"}, f"{path}: {found}"
 
@@ -156,7 +157,7 @@ def test_the_recorder_stands_by_itself():
     for path in own:
         found = set(included_by(path))
         assert found <= {"zerotax", "format", "functions"}, f"{path}: {found}"
-    # The other way, what is in the files is known; and two files record, as any program would.
+    # Only two files of the harness use the recorder, as other programs would.
     users = {path.name for path in sources(HARNESS)
              if re.findall(r'^#include [<"]zerotax/recorder', path.read_text(), re.MULTILINE)}
     assert users == {"kernel_event_log.cc", "kernel_event_log.h"}
@@ -164,5 +165,4 @@ def test_the_recorder_stands_by_itself():
 
 def test_headers_say_pragma_once():
     for path in HARNESS.rglob("*.h"):
-        # But for what programs of others include.
         assert "include/zerotax" in str(path) or "#pragma once" in path.read_text(), path

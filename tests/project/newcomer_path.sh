@@ -1,10 +1,9 @@
 #!/bin/sh
-# The newcomer's path: in a clean clone on a bare machine, runs the commands of README.md as they stand there, and says how long
-# each took.
+# Runs the commands of README.md unchanged in a clean clone on a bare machine, as a newcomer does, and prints how long each took.
 #
 #   tests/project/newcomer_path.sh [--all]     --all: ./run test, too
 #
-# A script that README.md says to save is saved. Blocks marked "not run: needs …" are left out; those that only take long are not.
+# Saves the scripts that README.md says to save. Blocks marked "not run: needs …" are skipped. Blocks that take long are run, too.
 set -eu
 cd "$(dirname "$0")/../.."
 all=
@@ -19,7 +18,7 @@ esac
 commands=$(mktemp)
 trap 'rm -f "$commands"' EXIT
 
-# A bare machine has awk (mawk), and no Python yet.
+# A bare machine has awk (mawk), but no Python yet.
 awk '
   /^Save this as `[^`]+`:$/ { split($0, words, "`"); file = words[2] }
   /^<!-- not run: needs / { skipped = 1 }
@@ -34,7 +33,7 @@ awk '
   kind == "```sh" && !skipped { if (sub(/\\$/, "")) printf "%s", $0; else print }
 ' README.md >"$commands"
 
-# seconds_text N: as in 2 min 5 s.
+# Prints N seconds in a form such as 2 min 5 s.
 seconds_text() { echo "$(($1 / 60)) min $(($1 % 60)) s"; }
 
 count=0
@@ -50,7 +49,7 @@ while IFS= read -r command <&3; do
   esac
   echo "newcomer's path: \$ $command"
   started=$(date +%s)
-  # In this shell, as a newcomer types it: PATH stays set.
+  # Runs the command in this shell, as if it were typed, so that PATH stays set.
   eval "$command" </dev/null || {
     echo "newcomer's path: failed with status $? after $(seconds_text $(($(date +%s) - started))): $command"
     exit 1

@@ -1,4 +1,5 @@
-"""newcomer_path.sh runs what README.md says, and nothing else; on a bare machine it is run by hand."""
+"""newcomer_path.sh runs the commands of README.md and nothing else. On a bare machine, the script is started by hand.
+"""
 import re
 import shutil
 import subprocess
@@ -39,7 +40,7 @@ false
 
 
 def path(folder, readme, *words):
-    """What the script says of this README, and its status."""
+    """Returns the script's output for this README, and its status."""
     (folder / "tests" / "project").mkdir(parents=True, exist_ok=True)
     (folder / "bin").mkdir(exist_ok=True)
     shutil.copy(SCRIPT, folder / "tests" / "project")

@@ -1,5 +1,6 @@
-"""Text for people and JSON leave the harness through one function each (os/print.h and base/json.h), so that foreign
-names never reach them unchanged."""
+"""All text for people leaves the harness through one function, and all JSON through another function (os/print.h and
+base/json.h). These functions make foreign names safe.
+"""
 
 import functools
 import os
@@ -11,30 +12,31 @@ HARNESS = SOURCE / "harness"
 WRITES = re.compile(r"std::c(?:out|err|log)\b|fmt::(?:v?print|println)\b|\b(?:std::)?v?f?printf\s*\(|\bd?v?dprintf\s*\("
                     r"|\b(?:std::)?(?:fputs|puts|fwrite|putchar|fputc|putc|perror|psignal|psiginfo)\s*\(")
 DUMPS = re.compile(r"(?:\.|->)dump\s*\(|error_handler_t::")
-# The function itself, places that print only our own text, and places that none of this code covers.
+# Exceptions: the function itself, files that print only our own text, and files that this test does not cover.
 MAY_WRITE = {
     "foundation/os/print.cc": "the one function",
     "foundation/os/terminal.cc": "moves the cursor",
-    "measuring/run/machine/boot.cc": "between fork and exec: the path of the emulator, and what the system says",
-    "program/trace/document.cc": "JSON, whose every text json_line makes",
+    "measuring/run/machine/boot.cc": "between fork and exec, prints the emulator's path and the system's error",
+    "program/trace/document.cc": "JSON, in which json_line makes every text",
 }
 MAY_DUMP = {"foundation/base/json.cc": "the one function"}
-# C programs that are measured, or that run in place of zerotax: zerotax reads their output.
+# C programs that are measured, or that run in place of zerotax and whose output zerotax reads.
 OTHER_PROGRAMS = ("kernel/contract/suite/", "kernel/snapshot/process/", "kernel/fork/process/", "program/replay/process/",
                   "measuring/run/process/", "measuring/probe/", "program/record/preload/", "regression/bench/preload/",
-                  "program/trace/reader/", "allocator/report/reproducers/", "measuring/run/machine/guest_init.c",
+                  "program/trace/reader/", "allocator/report/reproducers/", "allocator/prove/process/",
+                  "measuring/run/machine/guest_init.c",
                   "measuring/meter/")
 
 
 def without_text(source):
-    """Code without comments and strings."""
+    """Returns code without comments and strings."""
     return re.sub(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
                   lambda found: '""' if found[0][0] in "R\"" else " ", source, flags=re.DOTALL)
 
 
 @functools.cache
 def code():
-    """The code of each file."""
+    """Returns the code of each file."""
     files = [path for path in HARNESS.rglob("*") if path.suffix in (".cc", ".h", ".c")]
     return {str(path.relative_to(HARNESS)): without_text(path.read_text(encoding="utf-8")) for path in files}
 

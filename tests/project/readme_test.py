@@ -1,4 +1,4 @@
-"""Every number in README.md comes from results/reference, and README names only what is there."""
+"""Every number in README.md comes from results/reference, and README.md names only things that exist."""
 import json
 import os
 import pathlib
@@ -27,7 +27,7 @@ def test_every_link_of_every_page_leads_somewhere():
 
 
 def test_the_index_links_every_page_of_docs():
-    """The index of docs, or the README beside the page."""
+    """The index of docs, or a README in the page's folder, links each page."""
     linked = {(index.parent / target).resolve() for index in (SOURCE / "docs").rglob("README.md")
               for target in re.findall(r"\]\(([^)#]+)\)", index.read_text(encoding="utf-8"))}
     missing = {page.resolve() for page in (SOURCE / "docs").rglob("*.md")} - linked - {(SOURCE / "docs/README.md").resolve()}
@@ -48,7 +48,9 @@ def test_the_first_screen_has_a_result_and_the_two_commands():
 
 
 def test_the_number_of_calls_decides_what_tcmalloc_refills(tmp_path):
-    """docs/results.md: on a slower CPU the third call of a point may be the last, and that call refills all of the block."""
+    """docs/study.md says that on a slower CPU the last call of a point may be the third call, which refills the whole
+    block.
+    """
     zerotax = pathlib.Path(os.environ["ZEROTAX_BUILD"]) / "bin/zerotax"
     if not (zerotax.parent / "bench-tcmalloc").exists():
         pytest.skip("install libgoogle-perftools-dev, and build")
@@ -64,13 +66,13 @@ def test_the_number_of_calls_decides_what_tcmalloc_refills(tmp_path):
 
 
 def examples():
-    """Every command line of zerotax in the pages: (page, words)."""
+    """Yields (page, words) for every command line of zerotax in the pages."""
     for path in (SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))):
         page, text = path.name, path.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
         for command in [*re.findall(r"`(zerotax [^`\n]+)`", text), *re.findall(r"^(?:\$ )?(zerotax .*)$", blocks, re.MULTILINE)]:
             words = command.split("  #")[0].split(" -- ")[0].split()
-            # Those in capitals stand for others; one is misspelt to show the answer.
+            # Words in capitals are placeholders. One word is misspelled on purpose, to show the answer.
             if words[1].islower() and words[1] != "tresholds":
                 yield page, words
 

@@ -1,4 +1,4 @@
-"""The schemas accept what zerotax writes, and every kind of mistake in it is found."""
+"""The schemas accept everything that zerotax writes, and reject every kind of mistake."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 
 def put(path: str, value: Any) -> Change:
-    """A change that sets the value at a dotted path."""
+    """Returns a change that sets the value at a dotted path."""
     def change(document: Any) -> None:
         *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
         for part in parents:
@@ -33,7 +33,7 @@ def put(path: str, value: Any) -> Change:
 
 
 def drop(path: str) -> Change:
-    """A change that removes the key at a dotted path."""
+    """Returns a change that removes the key at a dotted path."""
     def change(document: Any) -> None:
         *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
         for part in parents:

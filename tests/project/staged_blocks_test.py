@@ -1,7 +1,6 @@
-"""Blocks of commands in README.md and docs that pages_test.py leaves out: each runs as it stands where its needs are met.
-
-A stage makes what a block needs in the folder that it runs in: the reader's library, program, service or process. A block without
-a stage has a test elsewhere that runs it.
+"""Blocks of commands in README.md and docs that pages_test.py omits. These blocks run unchanged if their needs are met.
+A stage makes the library, program, service or process that a block needs, in the folder where the block runs. A block
+without a stage is run by a test elsewhere.
 """
 
 import os
@@ -26,7 +25,7 @@ int main(void) {
   }
 }
 """
-# The service ends after 60 s, even if its test does not end it.
+# The service ends after 60 s, even if its test does not end the service.
 SERVICE = """#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +48,7 @@ int main(void) {
 }
 """
 SCRIPT = "for _ in range(20):\n    bytearray(1_000_000)\n"
-# Continues after status 1, which is a finding, and after 3: on a busy machine all points may be ambiguous.
+# Continues after status 1 (a finding) and after status 3 (all points are ambiguous, as on a busy machine).
 FINDINGS = "set +e; trap 'code=$?; [ $code = 1 ] || [ $code = 3 ] || exit $code' ERR\n"
 STAGES = {}
 ELSEWHERE = {
@@ -57,13 +56,13 @@ ELSEWHERE = {
     ("install.md", "./run build"): "tests/stress/fresh_clone_test.py",
     ("install.md", "cmake --install build"): "tests/stress/fresh_clone_test.py",
     ("install.md", "./run package"): "tests/stress/fresh_clone_test.py",
-    ("install.md", "podman build"): "tests/stress/fresh_clone_test.py",  # by buildah, whose package Debian has as well
+    ("install.md", "podman build"): "tests/stress/fresh_clone_test.py",  # by buildah, not podman
     ("state-of-zeroing-2026.md", "./run study"): "tests/project/newcomer_path.sh",
-    ("fleet.md", "zerotax study --full --on slurm"): "tests/measuring/run/slurm_commands_test.py",
-    ("production.md", "zerotax top --once"): "tests/program/top/production_test.py",
-    ("production.md", "zerotax record --pid 4711"): "tests/program/top/production_test.py",
-    ("production.md", "zerotax advise"): "tests/program/top/production_test.py",
-    ("top.md", "systemctl enable"): "tests/measuring/cli/install_test.py",  # starts the unit's command; a test has no systemd
+    ("study.md", "zerotax study --thorough --on slurm"): "tests/measuring/run/slurm_commands_test.py",
+    ("top.md", "zerotax top --once"): "tests/program/top/production_test.py",
+    ("top.md", "zerotax record --full --pid 4711"): "tests/program/top/production_test.py",
+    ("top.md", "zerotax advise"): "tests/program/top/production_test.py",
+    ("top.md", "systemctl enable"): "tests/measuring/cli/install_test.py",  # starts the unit's command without systemd
     ("doctor.md", "zerotax run --size 20MiB --on vm"): "tests/measuring/run/machine_test.py",
     ("state-of-zeroing-2026.md", "zerotax history --repo mimalloc"): "tests/regression/bisect/history_test.py",
     ("state-of-zeroing-2026.md", "docs/bill/bill.py"): "tests/bill/bill_test.py",
@@ -72,7 +71,9 @@ ELSEWHERE = {
 
 
 def stage(page, words, *, long=None, needs=None):
-    """Registers the stage of a page's block that begins with these words; `needs`: (met, why it is skipped)."""
+    """Registers the stage of a page's block that begins with these words. `needs` is (whether the needs are met, the
+    reason to skip otherwise).
+    """
     def register(prepare):
         STAGES[page, words] = (prepare, long, needs)
         return prepare
@@ -84,7 +85,7 @@ def name_of(page):
 
 
 def left_out():
-    """(page, its text, commands) of each block that pages_test.py leaves out."""
+    """Yields (page, its text, commands) of each block that pages_test.py omits."""
     for page in ALL_PAGES:
         text = page.read_text(encoding="utf-8")
         yield from ((name_of(page), text, commands) for how, commands in blocks(text) if how.startswith("not run"))
@@ -95,7 +96,7 @@ def found(page, commands, among):
 
 
 def saved(text, folder, *names):
-    """Writes the files that a page says to save: "Save this as `NAME`:" and a block."""
+    """Writes the files that a page says to save, by "Save this as `NAME`:" and a block."""
     for name, contents in re.findall(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         if name in names:
             (folder / name).write_text(contents)
@@ -125,7 +126,7 @@ def recorded(folder, name):
 
 
 def as_4711(folder, command):
-    """Words that run a shell in a PID namespace where this command is process 4711, for a minute."""
+    """Returns words that run a shell in a PID namespace where this command is process 4711, for a minute."""
     (folder / "begin").write_text(f"""mount --make-rprivate /
 mount -t proc proc /proc
 echo 4710 >/proc/sys/kernel/ns_last_pid
@@ -138,7 +139,7 @@ sleep 0.5
 
 
 BUSY = "/usr/bin/python3 -c 'while True: bytearray(30_000_000)'"
-NEEDS_ROOT = (ROOT, "needs a namespace, which root makes")
+NEEDS_ROOT = (ROOT, "needs root, to make a namespace")
 
 
 def has_module(name):
@@ -232,7 +233,7 @@ def profile_pid(folder, _):
 @stage("safety.md", "sudo chown", long="installs", needs=(
     ROOT and shutil.which("setcap") and shutil.which("groupadd"), "needs root, setcap and groupadd"))
 def safety_setcap(folder, _):
-    """Runs in a mount namespace, where /opt and /etc are copies."""
+    """Runs in a mount namespace in which /opt and /etc are copies."""
     opt, etc, tools = folder / "opt", folder / "etc", folder / "tools"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", opt / "zerotax", "--strip"], check=True, capture_output=True)
     shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("ssl", "alternatives", "java*"))
@@ -266,18 +267,18 @@ def loop_long(_, __):
     pass
 
 
-@stage("report_page.md", "/usr/bin/python3 plots/page/write_page.py RESULTS")
+@stage("study.md", "/usr/bin/python3 plots/write_page.py RESULTS")
 def page_of_results(folder, _):
     link(folder, "plots")
     shutil.copytree(SOURCE / "results" / "reference", folder / "RESULTS", ignore=lambda place, names: [
         name for name in names if (pathlib.Path(place) / name).is_dir()])
 
 
-for study_page in ("report_page.md", "results.md", "tour.md"):
-    stage(study_page, "zerotax study", long="a study")(lambda *_: None)
+for study_page in ("study.md", "tour.md"):
+    stage(study_page, "zerotax study\n", long="a study")(lambda *_: None)
 
 
-@stage("scripts.md", "zerotax profile -- python3.12", needs=(
+@stage("record.md", "zerotax profile -- python3.12", needs=(
     runs("python3.12") and runs("node"), "needs Python 3.12, which Debian 12 lacks, and nodejs"))
 def scripts_named(folder, _):
     (folder / "service.py").write_text(SCRIPT)
@@ -307,7 +308,7 @@ def replay_workloads(_folder, _text):
 
 @stage("trace.md", "zerotax trace run --functions -o calls_after")
 def trace_diff(folder, text):
-    """An earlier block of the page made `work` and `calls`."""
+    """An earlier block of the page has made `work` and `calls`."""
     before = next(commands for _, commands in blocks(text) if "-finstrument-functions" in commands)
     subprocess.run(["bash", "-e", "-c", before], cwd=folder, env=environment(), check=True, capture_output=True)
     return {"shell": FINDINGS}
@@ -322,7 +323,7 @@ def trace_first(folder, text):
 @stage("trace.md", "ZEROTAX_TRACE_CONTROL=", needs=NEEDS_ROOT)
 def trace_control(folder, _):
     recorded(folder, "server")
-    # The server needs a moment to start: a reader types each line by hand.
+    # Waits for the server to start. The trap sleeps before each command, like a reader who types.
     (folder / "begin").write_text('mount -t tmpfs tmpfs /run\nmkdir -p /run/user/1000\n"$@"\n')
     return {"prefix": ["unshare", "--mount", "--propagation", "private", "sh", str(folder / "begin")],
             "shell": "trap '[ $BASH_SUBSHELL != 0 ] || sleep 0.3' DEBUG\n"}
@@ -344,7 +345,7 @@ def test_each_block_has_a_stage_or_a_test_elsewhere():
     for page, _, commands in left:
         assert len(found(page, commands, {**STAGES, **ELSEWHERE})) == 1, f"{page}: {commands}"
     for key in {**STAGES, **ELSEWHERE}:
-        assert any(found(page, commands, [key]) for page, _, commands in left), f"no block begins so: {key}"
+        assert any(found(page, commands, [key]) for page, _, commands in left), f"no block begins with {key}"
     for file in ELSEWHERE.values():
         assert (SOURCE / file).exists(), file
 

@@ -1,2 +1,2 @@
-# The tests that write the schemas of results need this library.
-set(libraries zerotax_base)
+# The tests that write the schemas of results need these libraries.
+set(libraries zerotax_base zerotax_point)

@@ -1,5 +1,5 @@
-// The committed schemas match the structs of the results of trace. They are tested apart from the others because
-// trace's recorder has a function zerotax::record, and the others use a namespace of that name. After a struct changed,
+// The committed schemas match the structs of the results of trace. This test has its own program, because trace's
+// recorder has a function zerotax::record, and other rooms have a namespace of that name. After a change of a struct,
 // ZEROTAX_WRITE=1 build/tests/project_tests writes the schemas again.
 #include "field_schema.h"
 #include "trace/document.h"

@@ -1,4 +1,4 @@
-// Programs whose cost has a single cause each; record_advice_test.py has the right advice.
+// Programs whose cost has a single cause each. record_advice_test.py contains the right advice for each program.
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ void fill(void* block, std::size_t bytes, int value = 1) {
   escape(block);
 }
 
-/// Clears a block of which it uses little.
+/// Clears a block and uses little of it.
 void clear_and_use(void* block, std::size_t bytes) {
   escape(block);
   fill(block, bytes, 0);
@@ -32,7 +32,7 @@ void by_hand() { clear_and_use(std::malloc(96 * kMiB), 96 * kMiB); }
 
 void by_hand_aligned() { clear_and_use(std::aligned_alloc(4096, 96 * kMiB), 96 * kMiB); }
 
-/// A buffer for each message, cleared before a part of it is read.
+/// Clears a buffer for each message, and reads the message into a part of it.
 void read_buffer() {
   const int zeros = ::open("/dev/zero", O_RDONLY);
   for (int i = 0; i < 1000; ++i) {
@@ -45,7 +45,7 @@ void read_buffer() {
   ::close(zeros);
 }
 
-/// All blocks are freed, but the next one is too large for any hole that they leave.
+/// Frees all blocks, but the next block is larger than each of the resulting holes.
 void holes() {
   for (std::size_t i = 0; i < 40; ++i) {
     const std::size_t bytes = 2 * kMiB + i * (64 << 10);
@@ -56,7 +56,7 @@ void holes() {
   }
 }
 
-/// Blocks that are freed and used again, beside more memory that does not come from the allocator.
+/// Frees and reuses blocks, while the program has more memory that does not come from the allocator.
 void reuse_blocks() {
   for (int i = 0; i < 4; ++i) {
     void* const block = std::malloc(48 * kMiB);
@@ -85,7 +85,7 @@ void hold() {
 
 pthread_barrier_t together;
 
-/// A buffer that each thread uses again and again, at the same time as the other threads.
+/// Uses one buffer again and again, at the same time as other threads.
 void* use_buffers(void* /*unused*/) {
   for (int i = 0; i < 20; ++i) {
     void* const block = std::malloc(11'700'000);
@@ -147,7 +147,7 @@ void refill() {
   }
 }
 
-/// Blocks above 1 GiB, of which a part is used.
+/// Allocates blocks above 1 GiB, and uses a part of each block.
 void refill_huge() {
   for (int i = 0; i < 10; ++i) {
     void* const block = std::malloc(1100 * kMiB);
@@ -156,7 +156,7 @@ void refill_huge() {
   }
 }
 
-/// Blocks that grow page by page to 12 pages, and are freed.
+/// Makes blocks grow page by page to 12 pages, and frees the blocks.
 void* grow_blocks(void* /*unused*/) {
   char* blocks[256];
   for (int round = 0; round < 30; ++round) {
@@ -178,7 +178,7 @@ void grow() {
   for (const pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
-/// Children that write to all that they share.
+/// Forks children that write to all memory shared with the parent.
 void copy() {
   void* const block = std::malloc(32 * kMiB);
   fill(block, 32 * kMiB);

@@ -1,7 +1,11 @@
-// Costs beside zeroing: beside WAY. memfd, shm, sysv: 64 MiB of shared memory are written. unmapped: these are also
-// unmapped, a moment later. reads: 64 MiB from calloc are read, and a second, written block is read. freed: like reads,
-// and both blocks are freed. pinned: 16 MiB are pinned, and three forks copy them; status 77 if pinning is not
-// permitted. exit: 512 MiB are written, and left to the kernel. none: no such cost.
+// Causes costs other than zeroing. Usage: beside WAY.
+// `memfd`, `shm`, `sysv`: writes 64 MiB of shared memory.
+// `unmapped`: writes 64 MiB of shared memory, and unmaps it a moment later.
+// `reads`: reads 64 MiB from calloc, and a second block, which the program wrote.
+// `freed`: like `reads`, and frees both blocks.
+// `pinned`: pins 16 MiB, which three forks copy. The status is 77 if pinning is not permitted.
+// `exit`: writes 512 MiB, and leaves the memory to the kernel.
+// `none`: no such cost.
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <sys/ipc.h>

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
-/// Keeps the compiler from seeing what becomes of a block.
+/// Hides from the compiler how a block is used.
 inline void escape(void* block) { asm volatile("" : : "r"(block) : "memory"); }
 
-/// calloc of so many bytes, each written to in its first page, and freed at once.
+/// Calls calloc(bytes) `calls` times. Writes to the first page of each block, and frees the block at once.
 inline void calloc_and_free(int calls, std::size_t bytes) {
   for (int i = 0; i < calls; ++i) {
     void* block = std::calloc(1, bytes);

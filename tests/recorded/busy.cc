@@ -1,4 +1,5 @@
-// Spends its time in a known place: main, outer, inner. `busy fork`: in a child; `busy exec`: after an exec of itself.
+// Spends its CPU time in known functions: main, outer, inner. `busy fork` spends the time in a child. `busy exec`
+// spends the time after the program has executed itself again.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Looks up the C library's functions in the way that the argument names, and calls them: 10 memsets of 1 MiB with
-// zeros, 5 mallocs and 20 callocs of 100,000 bytes, each freed.
+// Looks up the C library's functions by the method that the argument names, and calls them. Makes 10 calls to memset
+// with 1 MiB of zeros, 5 calls to malloc, and 20 calls to calloc, both of 100,000 bytes. Each block is freed.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   const auto zeroed = reinterpret_cast<decltype(&std::calloc)>(find("calloc"));
   const auto release = reinterpret_cast<decltype(&std::free)>(find("free"));
   if (clear == nullptr || allocate == nullptr || zeroed == nullptr || release == nullptr) return 3;
-  // The program can still ask for an error of its look-ups.
+  // The program can still get the error text of its own lookups.
   if (::dlsym(library, "no_such_function") != nullptr || ::dlerror() == nullptr) return 4;
   for (int i = 0; i < 10; ++i) {
     clear(&bytes[0], 0, sizeof bytes);

@@ -1,5 +1,5 @@
-// Has the kernel zero a known number of pages in a way that is hard to see. Arguments: the way, and the number of
-// rounds. Prints the number of pages.
+// Makes the kernel zero a known number of pages by a method that is hard to see. Usage: bypass WAY ROUNDS. Prints the
+// number of pages.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>

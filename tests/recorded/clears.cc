@@ -1,10 +1,14 @@
-// Zeros that the program itself stores by memset, over memory of every kind: clears WAY. Each way stores a number of
-// bytes that record_clears_test.py knows.
-// mapped: 20 times over one mapping of 64 MiB. again: 10 times over a block of malloc of 8 MiB. dirty: 10 times over
-// 8 MiB of which every other page was written in between. thread: a thread that never allocates, 10 times over 8 MiB of
-// its program's data. small: 100,000 times 4 KiB of a buffer. child: 10 times 8 MiB, and the same in a child of fork.
-// signal: in a signal handler on the least stack that POSIX allows, 1,000 times 4 KiB and once 1 MiB. inline: 10 times
-// 8 MiB by "rep stosb", which no preloaded library sees. kin: 1,000 times 4 KiB by each function that is not memset.
+// Stores zeros by memset over memory of every kind. Usage: clears WAY. The number of bytes that each way stores is in
+// record_clears_test.py.
+// `mapped`: 20 times over one mapping of 64 MiB.
+// `again`: 10 times over an 8 MiB block from malloc.
+// `dirty`: 10 times over 8 MiB, every other page of which is written between the stores.
+// `thread`: a thread that never allocates, 10 times over 8 MiB of the program's data.
+// `small`: 100,000 times 4 KiB of a buffer.
+// `child`: 10 times 8 MiB, and the same in a child of fork.
+// `signal`: in a signal handler on the smallest stack that POSIX permits, 1,000 times 4 KiB and once 1 MiB.
+// `inline`: 10 times 8 MiB by "rep stosb", which no preloaded library sees.
+// `kin`: 1,000 times 4 KiB by each function other than memset.
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -17,7 +21,7 @@
 #include "block.h"
 #include "instructions.h"
 
-// Under names that the compiler does not know, so that it calls what is written here.
+// These names are unknown to the compiler, so that it emits the calls as written.
 extern "C" {
 void call_bzero(void* target, std::size_t bytes) __asm__("bzero");
 void* call_memset_checked(void* target, int value, std::size_t bytes, std::size_t room) __asm__("__memset_chk");
@@ -75,10 +79,10 @@ void handle(int /*signal*/) {
 }
 
 int clear_in_handler() {
-  // What the kernel saves for a handler depends on the processor: 3,376 bytes on an AMD EPYC with AVX-512. The program
-  // has another 2 KiB, the MINSIGSTKSZ of processors without such registers.
+  // The size of the processor state that the kernel saves for a handler depends on the processor: 3,376 bytes on an AMD
+  // EPYC with AVX-512. The program has another 2 KiB, the MINSIGSTKSZ of processors without AVX-512.
   const std::size_t bytes = ::getauxval(AT_MINSIGSTKSZ) + 2048;
-  // A page below the stack cannot be written to: one that overflows is found out.
+  // A page below the stack cannot be written to, which reveals an overflow.
   auto* const memory = static_cast<char*>(map(kPage + bytes));
   if (::mprotect(memory, kPage, PROT_NONE) != 0) return 3;
   stack_t stack{};
@@ -88,7 +92,7 @@ int clear_in_handler() {
   action.sa_handler = handle;
   action.sa_flags = SA_ONSTACK;
   if (::sigaltstack(&stack, nullptr) != 0 || ::sigaction(SIGUSR1, &action, nullptr) != 0) return 3;
-  // To look a function up at its first call, the dynamic linker saves those registers once more.
+  // At the first call to a function, the dynamic linker also saves the vector registers.
   clear(&data[0], 1, 0);
   return std::raise(SIGUSR1);
 }

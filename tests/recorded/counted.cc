@@ -1,6 +1,6 @@
-// counted: makes a known number of calls of each kind, each kind in its own function. The block differs from call to
-// call: it is new or populated memory, grows in place, moves, or cannot be allocated. counted often: makes 40,000 calls
-// of each of two kinds.
+// Makes a known number of calls of each kind, each kind in its own function. Depending on the kind, the block is new or
+// populated memory, grows in place, moves, or cannot be allocated. `counted often` makes 40,000 calls of each of two
+// kinds.
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ void calloc_again() {
   }
 }
 
-/// The first call is of a block that is too small to count.
+/// The first block is too small to count.
 void realloc_again() {
   char* block = nullptr;
   for (std::size_t i = 1; i <= 500; ++i) {

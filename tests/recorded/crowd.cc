@@ -1,5 +1,5 @@
-// Threads that live at once and take turns in nothing: crowd THREADS TIMES. Each gets, fills and frees a block of
-// 200,000 bytes, TIMES times.
+// Runs THREADS threads concurrently; none waits for another thread. Usage: crowd THREADS TIMES. Each thread allocates,
+// fills and frees a block of 200,000 bytes, TIMES times.
 #include <pthread.h>
 
 #include <cstdlib>

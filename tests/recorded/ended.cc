@@ -1,4 +1,4 @@
-// ended MIB HOW [PROGRAM ...]: writes to each page of so many MiB, then ends as HOW names.
+// Writes to each page of MIB mebibytes, then ends as HOW says. Usage: ended MIB HOW [PROGRAM ...].
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ void fill(std::size_t mib) {
   for (std::size_t at = 0; at < mib << 20; at += kPage) *static_cast<volatile char*>(block + at) = 1;
 }  // NOLINT(clang-analyzer-unix.Malloc): held to the end
 
-/// As Go's runtime ends a process, where no library can stand before it.
+/// Ends the process by a system call instruction, as Go's runtime does. No library can replace such a call.
 void exit_group_inline() { instructions::system_call(SYS_exit_group, 7); }
 
 int parent_of(std::size_t mib) {

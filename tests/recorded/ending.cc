@@ -1,4 +1,5 @@
-// Five callocs of 1 MiB, then the end that the first argument names; some ends do more afterwards.
+// Calls calloc(1 MiB) five times, then ends as the first argument says. With some arguments, the program does further
+// work.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -30,7 +31,7 @@ void* fork_here(void* result) {
   return nullptr;
 }
 
-/// A child that neither the C library nor its fork handlers know of.
+/// Forks a child without the C library, so that no fork handler runs.
 int raw_fork() {
   const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   if (child == 0) {
@@ -55,7 +56,7 @@ int close_all() {
 }
 
 int become_nobody(bool closes) {
-  // As a server does: rights and root are given up, then it forks.
+  // The program gives up root and its other rights, as servers do, then forks.
   if (::chroot("/proc/self/fdinfo") != 0 || ::chdir("/") != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
   calloc_and_free(3, kBytes);
   for (int fd = 3; closes && fd < 2000; ++fd) ::close(fd);
@@ -67,9 +68,9 @@ int become_nobody(bool closes) {
   return wait_for(child);
 }
 
-/// Ends the process in a thread that never allocated, while a block that the program wrote to is still held.
+/// Ends the process in a thread that never allocated, while the program still holds a block that it wrote to.
 int end_in_thread() {
-  // More than the callocs left populated.
+  // The block is larger than the populated memory that the callocs have left in the heap.
   auto* held = static_cast<char*>(std::malloc(8 * kBytes));
   escape(held);
   held[7 * kBytes] = 1;

@@ -1,5 +1,6 @@
-// Uses most of its CPU time in page faults: faulty SECONDS of CPU time. Fresh memory is mapped, filled and unmapped
-// again, three quarters of it by memset; and between that something is computed for an eighth of the time that it took.
+// Uses most of its CPU time in page faults. Usage: faulty SECONDS. The program runs for SECONDS of CPU time. The
+// program repeatedly maps, fills and unmaps fresh memory, three quarters of which it fills by memset. After each fill,
+// the program computes for an eighth of the time that the fill took.
 #include <sys/mman.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Fills memory: fills VALUE|bzero|calloc BYTES SECONDS. Blocks of BYTES, one after the other, by memset with that
-// value, by bzero, or by a calloc of a block that was dirty (of glibc, for less than its threshold of mmap).
+// Fills memory. Usage: fills VALUE|bzero|calloc BYTES SECONDS. Fills blocks of BYTES, one after the other, by memset
+// with VALUE, by bzero, or by calloc. Each block from calloc is dirty memory (in glibc, below the mmap threshold).
 #include <strings.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// Children that share a heap of 64 MiB with their parent: "one" has 30 of them, one after the other; "all" has 8 at the
-// same time, each of which has 8 MiB of its own; "write" has one, while the parent writes to the whole heap.
+// Forks children that share a heap of 64 MiB with their parent. Usage: fleet HOW.
+// `one`: 30 children, one after the other. `all`: 8 children at the same time, each with 8 MiB of its own.
+// `write`: one child, while the parent writes to the whole heap.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < children; ++i) start(what == 'a' ? 8 * kMiB : 0);
   wait_for_ready(children);
   if (what == 'w') fill(64 * kMiB, 2);
-  ::usleep(300'000);  // long enough that samples see all processes even on a busy machine
+  ::usleep(300'000);  // long enough that all processes are sampled even on a busy machine
   ::close(go[1]);
   while (::wait(nullptr) > 0) {
   }

@@ -1,7 +1,8 @@
-// Writes pages that it shares with a child: forks PAGES CHILD BOTH AFTER [SECONDS]. PAGES pages at a fixed address are
-// written; a child writes the first CHILD of them while the parent waits, then the parent the BOTH pages behind those;
-// then the child reads /dev/zero into the last page. After its end the parent writes the next AFTER pages, and those
-// that the child had written. With SECONDS the child writes one more page in each second.
+// Writes pages that are shared with a child. Usage: forks PAGES CHILD BOTH AFTER [SECONDS]. First, the parent writes
+// PAGES pages at a fixed address. A child writes the first CHILD of these pages while the parent waits. Then the parent
+// writes the next BOTH pages, and the child reads /dev/zero into the last page. After the child's end, the parent
+// writes the next AFTER pages, and the pages that the child had written. With SECONDS, the child writes one more page
+// in each second.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -30,7 +31,8 @@ int main(int count, char** words) {
   const std::size_t both = number(words, 3);
   const std::size_t after = number(words, 4);
   const std::size_t seconds = count > 5 ? number(words, 5) : 0;
-  // A page that was written on another CPU is held by that CPU's list for a while, and copied for that alone.
+  // A page that was written on another CPU stays in that CPU's list of new pages for a while, and is copied for this
+  // reason alone.
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(sched_getcpu()), &cpus);

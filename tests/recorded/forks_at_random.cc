@@ -1,9 +1,9 @@
-// Parent and two children write random pages that they share: forks_at_random PAGES ROUNDS SEED GIVE_BACK HUGE. HUGE
-// huge pages are followed by PAGES base pages; with GIVE_BACK other than 0 the parent gives some back to the kernel
-// after each round, and one huge page whole. The effect of each fault is known by the page's frame (as root, from
-// /proc/self/pagemap) and the kernel's count of faults: before the write no page: zero-fill; another frame after it:
-// copy; a fault and the same frame: reuse. Each process prints "<pid> <copies> <reuses> <zero-fills> <of them huge>
-// <taken again>" when it ends.
+// A parent and two children write random pages that they share. Usage: forks_at_random PAGES ROUNDS SEED GIVE_BACK
+// HUGE. HUGE huge pages are followed by PAGES base pages. If GIVE_BACK is not 0, the parent returns some base pages and
+// one whole huge page to the kernel after each round. The effect of each fault is known from the page's frame (as root,
+// from /proc/self/pagemap) and the kernel's count of faults. Zero-fill: no page before the write. Copy: another frame
+// after the write. Reuse: a fault and the same frame. Each process prints "<pid> <copies> <reuses> <zero-fills> <of
+// them huge> <taken again>" when it ends.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,8 +24,9 @@ constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
 char* memory = nullptr;
 int pagemap = -1;
 
-/// Everything that the kernel writes while it answers lies in one page. A fork write-protects that page, too, and its
-/// fault must not come between counting the faults and printing the count. No machine has pages of more than 64 KiB.
+/// All data that the kernel writes for its answers lies in one page, because a fork also write-protects this page. The
+/// resulting fault must not come between counting the faults and printing the count. No machine has pages of more than
+/// 64 KiB.
 struct alignas(65536) Looks {
   std::uint64_t entry;
   rusage usage;
@@ -50,8 +51,9 @@ long faults() {
   return looks.usage.ru_minflt;
 }
 
-/// After a fork: what is written while we look is written now. So is the thread's rseq area, which the kernel writes to
-/// when it moves the thread to another CPU: that fault may fall between two counts.
+/// After a fork, writes to the pages that the measurement itself writes to. Otherwise, the faults in these pages may
+/// fall between two counts. One of the pages contains the thread's rseq area, to which the kernel writes when it moves
+/// the thread to another CPU.
 void touch() {
   auto* area = reinterpret_cast<struct rseq*>(static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset);
   *const_cast<volatile std::uint32_t*>(&area->flags) = 0;
@@ -66,8 +68,8 @@ void write_page(std::size_t page) {
   *static_cast<volatile char*>(memory + page * kPage) = 1;
   const long taken = faults() - count;
   if (taken == 0) return;
-  // The kernel may find the page changed while it handles the fault (its age was reset, say), undo its work and take
-  // the fault again: of such a write it is known what became of it, not what was undone.
+  // During a fault, the kernel may find that the page has changed (for example, its age was reset). The kernel then
+  // undoes its work, and the fault is taken again. For such a write, only the final effect is known.
   looks.again += static_cast<unsigned>(taken - 1);
   if (before == 0) {
     ++looks.zero_fills;

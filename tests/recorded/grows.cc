@@ -1,5 +1,6 @@
-// A buffer that grows: grows STEPS BYTES. It begins with BYTES, which are written, and realloc adds as many in each
-// step, of which the first half is written. STEPS small blocks come between, and are freed at the end.
+// Makes a buffer grow. Usage: grows STEPS BYTES. The buffer begins with BYTES bytes, which are written. In each step,
+// realloc adds BYTES bytes, and the first half of the added bytes is written. One small block is allocated after each
+// step, and all small blocks are freed at the end.
 #include <cstdlib>
 #include <cstring>
 #include <vector>

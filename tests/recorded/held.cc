@@ -1,9 +1,11 @@
-// A parent writes pages that its child has given up, and that are held all the same: held pipe (16 pages that lie in a
-// pipe; the child has ended), held base or held huge (512 pages, base pages or one huge page; the child has unmapped
-// all but the first one), held none (16 pages; the child has ended). held cpu (16 pages each time): they were written
-// on the first CPU, the child began and ended on the second one, where they are written again; until one of them was
-// copied. It prints "<zero-fills> <copies> <reuses>" of these pages by their frames (as root); held cpu on a machine
-// with one CPU ends with 4.
+// A parent writes pages that its child has given up, although something still holds the pages. Usage: held HOW.
+// `pipe`: 16 pages that lie in a pipe; the child has ended.
+// `base`, `huge`: 512 pages, as base pages or one huge page; the child has unmapped all but the first page.
+// `none`: 16 pages; the child has ended.
+// `cpu`: 16 pages, written on the first CPU. The child begins and ends on the second CPU, where the pages are written
+// again. This is repeated until a page is copied.
+// At the end, prints "<zero-fills> <copies> <reuses>" of these pages by their frames (as root). The status is 4 on a
+// machine with one CPU.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -38,8 +40,8 @@ std::uint64_t frame(int pagemap, const char* page) {
   return pread(pagemap, &entry, sizeof entry, at) == sizeof entry ? entry & ((std::uint64_t{1} << 55) - 1) : 0;
 }
 
-/// Pages that were written on another CPU are held by its list of pages that are new, until that is full or emptied
-/// (folio_batch in mm/swap.c): a few of them are copied though nobody shares them any more.
+/// If pages were written on another CPU, that CPU's list of new pages holds them until the list is full or emptied
+/// (folio_batch in mm/swap.c). A few of these pages are copied, although no process shares them any more.
 int written_on_another_cpu() {
   constexpr std::size_t kPages = 16;
   constexpr std::size_t kTimes = 200;
@@ -86,7 +88,8 @@ int main(int count, char** words) {
   const bool huge = std::strcmp(words[1], "huge") == 0;
   const bool unmaps = huge || std::strcmp(words[1], "base") == 0;
   const std::size_t pages = unmaps ? 512 : 16;
-  // A page that was written on another CPU is held by that CPU's list for a while, and copied for that alone.
+  // A page that was written on another CPU stays in that CPU's list of new pages for a while, and is copied for this
+  // reason alone.
   if (!move_to(static_cast<std::size_t>(sched_getcpu()))) return 3;
   auto* memory = static_cast<char*>(
       mmap(kFixed, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));

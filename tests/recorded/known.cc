@@ -1,5 +1,5 @@
-// Known numbers of calls of known sizes, each size in a power of two of its own. record_known_test.py has the same
-// numbers.
+// Makes a known number of calls of known sizes. Each size is in a different size class (power of two).
+// record_known_test.py contains the same numbers.
 #include <pthread.h>
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// malloc, and a memset of zeros over all of it: the tax paid by hand.
+/// Calls malloc, and then memset of zeros over the whole block, which counts as zeroing by hand.
 void malloc_and_clear(int calls, std::size_t bytes) {
   for (int i = 0; i < calls; ++i) {
     void* block = std::malloc(bytes);
@@ -19,7 +19,7 @@ void malloc_and_clear(int calls, std::size_t bytes) {
   }
 }
 
-/// Zeros that are nobody's tax: over a part that had something else written to it first.
+/// Stores zeros that do not count as by hand, because a memset of other memory came first.
 void clear_later(std::size_t bytes) {
   char elsewhere[64];
   void* block = std::malloc(bytes);
@@ -31,7 +31,7 @@ void clear_later(std::size_t bytes) {
   std::free(block);
 }
 
-/// Only the first of two is over memory that the program has not used yet.
+/// Clears a block twice. Only the first store is over memory that the program has not used yet.
 void clear_twice(std::size_t bytes) {
   void* block = std::malloc(bytes);
   escape(block);
@@ -42,14 +42,15 @@ void clear_twice(std::size_t bytes) {
   std::free(block);
 }
 
-/// The allocator's stores in free do not count as by hand, though the program got the block last.
+/// Frees a new block. The allocator's stores in free do not count as by hand, although the block is the program's
+/// newest.
 void malloc_and_free(std::size_t bytes) {
   void* block = std::malloc(bytes);
   escape(block);
   std::free(block);
 }
 
-/// Grown to ten times its size, and the new part cleared by hand.
+/// Makes a block grow to ten times its size, and clears the new part by hand.
 void realloc_and_clear(std::size_t bytes) {
   auto* block = static_cast<char*>(std::malloc(bytes));
   escape(block);

@@ -1,6 +1,6 @@
-// Leaves or interrupts a store of zeros or a call of calloc in the way that the first argument names ("none": neither).
-// Then makes known calls: 10 mallocs of 1 MiB that are cleared and freed, and 10 callocs of 100,000 bytes that are
-// freed.
+// Leaves or interrupts a store of zeros or a call to calloc by the method that the first argument names ("none":
+// neither). Afterwards, makes 10 calls to malloc of 1 MiB, and 10 calls to calloc of 100,000 bytes. The blocks of
+// malloc are cleared, and all blocks are freed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 sigjmp_buf back;
 ucontext_t main_context;
 ucontext_t other_context;
-char* guarded = nullptr;  // a read-only page
+char* guarded = nullptr;  // points to a read-only page
 
 void work() {
   for (int i = 0; i < 10; ++i) {
@@ -83,7 +83,7 @@ void clear(std::size_t bytes = 8 * kMiB, bool populated = false) {
   std::memset(begin, 0, bytes);
 }
 
-/// glibc's calloc clears the block that was freed before, and meets a read-only page.
+/// glibc's calloc clears the block that was freed before, and stops at a read-only page.
 void clear_in_calloc() {
   auto* dirty = static_cast<char*>(std::malloc(100'000));
   void* const after = std::malloc(100);

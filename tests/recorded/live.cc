@@ -1,6 +1,6 @@
-// Holds blocks whose usable bytes it adds up itself: live WAY FILE. Writes the most that were live at once into FILE,
-// of all its processes, without allocating. What is live when main begins comes on top, and is the same for each way.
-// In `early` a block is there before any library's constructors run, and is freed later.
+// Counts the usable bytes of its own blocks. Usage: live WAY FILE. Writes the peak of live bytes, over all its
+// processes, into FILE without allocating. Blocks that are live when main begins are not included, because each WAY has
+// the same. In `early`, one block is allocated before the constructors of any library run, and freed later.
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ std::size_t live = 0;
 std::size_t peak = 0;
 const char* path = nullptr;
 
-/// The highest of all processes and programs.
+/// Writes the highest peak of all processes and programs.
 int write_peak() {
   const int fd = open(path, O_RDWR | O_CREAT, 0644);
   char text[32]{};
@@ -56,7 +56,7 @@ void* resized(void* block, std::size_t bytes) {
   return moved == nullptr ? nullptr : got(moved);
 }
 
-/// By realloc to nothing, which may leave a block of no size.
+/// Frees a block by realloc with size 0, which may return a block of size 0.
 void end_by_realloc(void* block) {
   block = resized(block, 0);
   if (block != nullptr) give_back(block);
@@ -90,7 +90,7 @@ void family() {
 void reallocs() {
   void* block = got(std::malloc(2 * kMiB));
   for (const std::size_t bytes : {6 * kMiB, 6 * kMiB + 100, std::size_t{100}, kMiB}) block = resized(block, bytes);
-  // It fails, and the block stays.
+  // The call fails, and the old block stays.
   block = resized(block, SIZE_MAX / 4);
   void* const other = got(std::malloc(4 * kMiB));
   end_by_realloc(other);
@@ -108,7 +108,7 @@ void small() {
   give_back(blocks);
 }
 
-/// Calls of every function, the sizes from none to a MiB.
+/// Calls every function, with sizes from 0 to 1 MiB.
 void random_calls() {
   void* blocks[200]{};
   std::uint64_t number = 42;
@@ -135,7 +135,7 @@ void random_calls() {
   }
 }
 
-/// All threads hold their block at the same time.
+/// All threads hold their blocks at the same time.
 void threads() {
   constexpr std::size_t kThreads = 8;
   static pthread_barrier_t barrier;
@@ -160,7 +160,7 @@ void threads() {
   peak = bytes;
 }
 
-/// The child has what its parent had.
+/// The child inherits its parent's live bytes.
 void in_child() {
   void* const first = got(std::malloc(3 * kMiB));
   const pid_t child = fork();
@@ -172,14 +172,14 @@ void in_child() {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  // Less than the child had: the worst process counts.
+  // These blocks are smaller than the child's peak. The process with the highest peak counts.
   give_back(got(std::malloc(2 * kMiB)));
   give_back(first);
 }
 
 void* handed = nullptr;
 
-/// A handler frees what the program holds.
+/// A signal handler frees a block of the program.
 void in_handler() {
   std::signal(SIGUSR1, [](int) { give_back(handed); });
   for (int i = 0; i < 100; ++i) {
@@ -213,7 +213,7 @@ void operators() {
   }
 }
 
-/// Before the constructors of all libraries.
+/// Runs before the constructors of all libraries.
 void before_constructors(int /*count*/, char** words, char** /*environment*/) {
   if (words[1] != nullptr && std::strcmp(words[1], "early") == 0) from_before = std::malloc(4 * kMiB);
 }
@@ -233,7 +233,7 @@ int main(int count, char** words) {
   for (const auto& way : kWays) {
     if (std::strcmp(words[1], way.name) == 0) way.run();
   }
-  // The next program begins with nothing.
+  // The next program begins without blocks.
   if (std::strcmp(words[1], "exec") == 0) {
     got(std::malloc(9 * kMiB));
     if (write_peak() != 0) return 3;

@@ -1,4 +1,5 @@
-// loop SIZE CALLS: so many callocs of so many bytes, each freed before the next, nothing written to.
+// Calls calloc(SIZE) CALLS times. Usage: loop SIZE CALLS. Each block is freed before the next call, and nothing is
+// written.
 #include "block.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
-// Makes many live blocks and many forks: many_forks BLOCKS FORKS. Between forks, the program frees some blocks and
-// allocates others; each child frees some blocks that it has from its parent.
+// Makes many live blocks and many forks. Usage: many_forks BLOCKS FORKS. Between forks, the program frees some blocks
+// and allocates others. Each child frees some of the blocks that it inherits.
 #include <sys/wait.h>
 #include <unistd.h>
 

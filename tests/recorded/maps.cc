@@ -1,9 +1,12 @@
-// Memory that the kernel copied, zeroed or took back in ways that are easily taken for others: maps WAY FILE. Each
-// writes 20 MiB, one byte a page; record_maps_test.py knows what of it was zeroed.
-// file: a private mapping of FILE, which stays. file-unmapped: the same, unmapped before the end. file-child: the same,
-// in a child of fork. zero: a private mapping of /dev/zero, which stays. zero-unmapped: unmapped. guard: anonymous
-// memory, on which guards are installed (MADV_GUARD_INSTALL, Linux 6.13), 3 times; it ends with 4 where the kernel has
-// none.
+// Makes the kernel copy, zero or take back memory by methods that are easily confused. Usage: maps WAY FILE.
+// Each method writes 20 MiB, one byte per page. The number of zeroed bytes is in record_maps_test.py.
+// `file`: a private mapping of FILE, which stays.
+// `file-unmapped`: the same, unmapped before the end.
+// `file-child`: the same, in a child of fork.
+// `zero`: a private mapping of /dev/zero, which stays.
+// `zero-unmapped`: the same, unmapped before the end.
+// `guard`: anonymous memory on which guards are installed 3 times (MADV_GUARD_INSTALL). Guards need Linux 6.13 or
+// later; in earlier versions, the status is 4.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBytes = std::size_t{20} << 20;
 const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-constexpr int kGuardInstall = 102;  // Debian 12's headers are older
+constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL, which Debian 12's headers lack
 constexpr int kGuardRemove = 103;
 constexpr int kNone = 4;
 

@@ -1,7 +1,10 @@
-// Does what its words say, in their order: mix KIND:COUNT:BYTES... where KIND is malloc, calloc, hand (malloc, and a
-// memset of zeros over all of it), new (operator new and delete), grow (malloc of half, realloc to all) or fork (COUNT
-// children that calloc BYTES once and _exit). Each block is written to in its first byte, and freed before the next is
-// got.
+// Makes the allocations that its arguments name, in the order of the arguments. Usage: mix KIND:COUNT:BYTES...
+// `malloc`, `calloc`: a block of BYTES.
+// `hand`: malloc, and a memset of zeros over the whole block.
+// `new`: operator new and delete.
+// `grow`: malloc of half the bytes, and realloc to all bytes.
+// `fork`: COUNT children that calloc BYTES once and call _exit.
+// The first byte of each block is written, and the block is freed before the next block is allocated.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +53,7 @@ void once(const char* kind, std::size_t bytes) {
 
 int main(int count, char** words) {
   for (int i = 1; i < count; ++i) {
-    // No string of C++'s: none of the blocks is to be the program's own.
+    // C++ strings would allocate further blocks.
     char kind[16];
     long times = 0;
     std::size_t bytes = 0;

@@ -1,7 +1,8 @@
-// Small blocks that stay, from two places: nodes COUNT BYTES. keep_three gets about three of each four of them,
-// keep_one the others, in an order without a pattern: which of them is the first on a page is chance. All are written,
-// so that the kernel zeroes COUNT x BYTES, three quarters of it for keep_three. In between, one block of half that size
-// is got and freed again and again, in churn, which needs one page.
+// Allocates small blocks that stay, in two functions. Usage: nodes COUNT BYTES. The function keep_three allocates about
+// three of four blocks, and keep_one the rest. The order of the calls has no pattern, so it depends on chance
+// which block is the first on a page. All blocks are written, so that the kernel zeroes COUNT x BYTES, three quarters
+// of them for keep_three. Between these blocks, the function churn repeatedly allocates and frees a block of half that
+// size. These blocks need only one page.
 #include <cstdint>
 #include <cstdlib>
 

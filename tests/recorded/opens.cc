@@ -1,5 +1,5 @@
-// opens LIBRARY [deepbind|dlmopen|small]: opens a library that was not there at the start, and calls its two functions.
-// small: by deepbind, and calls its third one.
+// Opens a library that was not loaded at the start, and calls its two functions. Usage: opens LIBRARY
+// [deepbind|dlmopen|small]. `small` opens the library by deepbind, and calls its third function.
 #include <dlfcn.h>
 
 #include <cstdio>

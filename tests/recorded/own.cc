@@ -1,4 +1,4 @@
-// Brings an allocator of its own: what it calls is never ours, and that must be said.
+// Contains an allocator of its own, and never calls the recorder's functions. The recording must report this.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Pauses between frees: paused ROUNDS MILLISECONDS. In each round eight blocks of 300,000 bytes are written and freed,
-// with the pause before the last four are; an allocator that purges after a time then does.
+// Pauses between frees. Usage: paused ROUNDS MILLISECONDS. In each round, eight blocks of 300,000 bytes are written and
+// freed, with a pause before the last four frees. An allocator that purges after a delay purges at these frees.
 #include <cstdlib>
 #include <cstring>
 #include <ctime>

@@ -1,8 +1,11 @@
-// Takes memory, fills it and gives it back, so that the kernel must zero it again: refill WAY ROUNDS BUFFERS BYTES.
-// malloc: BUFFERS blocks are got, filled and freed together, ROUNDS times. threads: each of BUFFERS threads does so
-// with one block at a time. huge: the same as malloc, in huge pages. sparse: the same, but one byte in 64 KiB is
-// written. unmap: the program maps and unmaps the memory by itself. The last line says how many minor faults the kernel
-// counted since main began.
+// Allocates memory, fills it and returns it, so that the kernel must zero it again.
+// Usage: refill WAY ROUNDS BUFFERS BYTES.
+// `malloc`: BUFFERS blocks are allocated, filled and freed together, ROUNDS times.
+// `threads`: each of BUFFERS threads allocates, fills and frees one block at a time, ROUNDS times.
+// `huge`: like `malloc`, in huge pages.
+// `sparse`: like `huge`, but one byte in 64 KiB is written.
+// `unmap`: the program maps and unmaps the memory itself.
+// The last line of output is the number of minor faults that the kernel has counted since main began.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// Does one thing as it should, or with REGRESSED in the environment as it should not, so that a check of the one
-// against the other has something to find: regressed WAY. Each way is a function that the check must name.
+// Is efficient, or inefficient if REGRESSED is in the environment. Usage: regressed WAY. A check that compares the two
+// must find the difference. WAY names a function, which the check must report.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ char* filled(std::size_t bytes) {
   return block;
 }
 
-/// What is freed stays in the heap, but for what a way does about it.
+/// Keeps freed memory in the heap, unless the function sets other options.
 void keep_memory() {
   mallopt(M_MMAP_THRESHOLD, 512 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
@@ -111,7 +111,7 @@ void serve() {
   }
 }
 
-/// Two large blocks, as many faults either way.
+/// Allocates two large blocks. The number of faults is the same with and without REGRESSED.
 void merge() {
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   auto* first = static_cast<char*>(std::malloc(8 * kMiB));
@@ -123,7 +123,8 @@ void merge() {
   std::free(second);
 }
 
-/// Two large blocks that are hardly touched: as many faults, and as much resident memory either way.
+/// Allocates two large blocks of which few pages are touched. Faults and resident memory are the same with and without
+/// REGRESSED.
 void join() {
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   void* first = std::malloc(8 * kMiB);
@@ -147,7 +148,8 @@ void in_child() {
 
 void in_thread() { std::thread(render).join(); }
 
-/// It fills a block for each 20 ms that 120 ms of CPU time take: how many depends on who else runs.
+/// Fills a block every 20 ms until the process has used 120 ms of CPU time. The number of blocks depends on the load of
+/// the machine.
 void poll() {
   const auto now_ms = [](clockid_t clock) {
     timespec now{};

@@ -1,4 +1,5 @@
-// glibc maps each block of 4 MiB by itself, because the program sets that: the environment cannot change it.
+// Makes glibc map each block of 4 MiB separately, by an option that the program sets. The environment cannot change
+// this option.
 #include <malloc.h>
 
 #include "block.h"

@@ -1,5 +1,5 @@
-// Shares 2,000 pages with a child, and has them written in the way that the first argument names. The pages lie at a
-// fixed address; the table of ways says how many of them each process copies, reuses and has zero-filled there.
+// Shares 2,000 pages with a child, and writes to them as the first argument says. The pages lie at a fixed address. For
+// each argument, a table contains the numbers of pages that each process copies, reuses and has zero-filled.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -98,7 +98,7 @@ int in_thread_of_child() {
 }
 
 int same_memory() {
-  // Not a copy of the memory, but the same: nothing is copied.
+  // The child runs in the same memory, not in a copy, so nothing is copied.
   static char stack[1 << 16];
   const auto run = [](void*) -> int {
     write_pages();
@@ -122,7 +122,7 @@ int grandchild() {
 }
 
 int generations() {
-  // Each copies what its parent has copied before it.
+  // Each child copies pages that its parent has already copied.
   return in_child([] {
     write_pages();
     ::_exit(in_child([] { write_pages(); }));
@@ -168,7 +168,7 @@ int by_the_kernel() {
 }
 
 int from_outside() {
-  // The parent writes into the child's memory, as a debugger does.
+  // The parent writes into the child's memory, like a debugger.
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();
@@ -192,7 +192,7 @@ int exec_after() {
 }
 
 int exec_before() {
-  // The pages are another program's now, which has them zero-filled.
+  // The pages now belong to another program, for which the kernel zero-fills them.
   return in_child([] { ::execl("/proc/self/exe", arguments[0], "fresh", static_cast<char*>(nullptr)); });
 }
 
@@ -290,7 +290,8 @@ constexpr Way kWays[] = {
 int main(int argc, char** argv) {
   arguments = argv;
   if (argc < 2) return 2;
-  // A page that another CPU wrote last is held by that CPU's list for a while, and copied for that alone.
+  // A page that was last written on another CPU stays in that CPU's list of new pages for a while, and is copied for
+  // this reason alone.
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);

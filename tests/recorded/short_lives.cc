@@ -1,5 +1,5 @@
-// Starts N processes, one after the other, that end at once: short_lives N. None of them lives for as long as a
-// sampling period.
+// Starts N processes, one after the other. Usage: short_lives N. Each process ends at once, within less than a sampling
+// period.
 #include <sys/wait.h>
 #include <unistd.h>
 

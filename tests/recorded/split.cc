@@ -1,5 +1,5 @@
-// Divides its CPU time between two functions, three to one, in the way that the first argument names: `list` lists
-// them.
+// Divides its CPU time between two functions, three to one, by the method that the first argument names. `split list`
+// prints the methods.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -104,7 +104,7 @@ int killed() {
 }
 
 int stopped() {
-  // For half of the time.
+  // For half of the time, a child stops this process.
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -149,7 +149,7 @@ int not_dumpable() {
 }
 
 int generated() {
-  // dec %rdi; jnz; ret: three quarters are spent in memory that no file holds.
+  // dec %rdi; jnz; ret. Three quarters of the time are spent in memory without a file.
   static constexpr unsigned char kCode[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
   void* memory = ::mmap(nullptr, sizeof kCode, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 77;
@@ -190,7 +190,8 @@ int borrowed() {
 }
 
 int daemon_of_its_own() {
-  // Nobody waits for it: it is in no account, and its end is known by a pipe.
+  // No process waits for the child, so no other process's CPU time includes the child's. The end of a pipe shows the
+  // end of the child.
   int ends[2];
   char byte = 0;
   if (::pipe(&ends[0]) != 0) return 3;

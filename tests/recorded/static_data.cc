@@ -1,5 +1,5 @@
-// A program whose memory is no allocator's: 4 MiB of data without an initial value and 2 MiB with one are written, and
-// 400 KiB of stack.
+// A program whose memory does not come from an allocator. The program writes 4 MiB of data without an initial value, 2
+// MiB of data with an initial value, and 400 KiB of stack.
 #include <cstddef>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// A program at a fixed address that stores the address of calloc, and calls it: three times, 2 MB each.
+// A program at a fixed address that stores the address of calloc, and calls it three times for 2 MB each.
 #include <cstdlib>
 
 #include "block.h"

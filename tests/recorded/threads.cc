@@ -1,5 +1,6 @@
-// Eight threads at once: each 500 callocs of 100,000 bytes, 200 mallocs of 70,000 bytes cleared by hand, and 20,000
-// small callocs; then each forks a child that makes 3 callocs of 2,000,000 bytes.
+// Runs eight threads at the same time. Each thread makes 500 calls to calloc of 100,000 bytes, 200 calls to malloc of
+// 70,000 bytes, and 20,000 calls to calloc of 200 bytes. The blocks of malloc are cleared by hand. Afterwards, each
+// thread forks a child that makes 3 calls to calloc of 2,000,000 bytes.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

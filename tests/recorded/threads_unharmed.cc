@@ -1,5 +1,5 @@
-// Eight threads take, fill, check and free blocks, and hand some on; prints a sum that is the same in each run. Says
-// "started" first, so that whoever attaches meets it at work.
+// Eight threads allocate, fill, check and free blocks, and pass some blocks to other threads. Prints a sum that is the
+// same in each run. Prints "started" first, so that an attaching tool finds the threads at work.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,11 @@
-// Writes one page of each block: touches HOW COUNT BYTES. HOW is exit (the blocks are kept to the end), kill (like
-// exit, but SIGKILL ends the program), late (like kill, after 300 ms), map (like late, with anonymous mappings), alone
-// (like late, but the main thread ends at once, and another one waits), more (then 400,000 small calls follow) or
-// threads (a thread for each block allocates, writes and frees it, eight at a time).
+// Writes one page of each block. Usage: touches HOW COUNT BYTES.
+// `exit`: the blocks are kept to the end.
+// `kill`: like `exit`, but SIGKILL ends the program.
+// `late`: like `kill`, after 300 ms.
+// `map`: like `late`, with anonymous mappings.
+// `alone`: like `late`, but the main thread ends at once, and another thread waits.
+// `more`: like `exit`, followed by 400,000 small calls.
+// `threads`: for each block, a thread allocates, writes and frees the block; eight threads run at a time.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>

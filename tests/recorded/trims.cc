@@ -1,6 +1,7 @@
-// Small returns of memory to the kernel in a loop: trims ROUNDS PAGES. In each round one mapping is made and unmapped
-// 32 times; the first time, PAGES of its 12 pages were written. It returns ROUNDS x PAGES pages in 32 x ROUNDS calls,
-// and whoever looks at each 32nd call sees all of them or nothing.
+// Returns memory to the kernel in small parts, in a loop. Usage: trims ROUNDS PAGES. In each round, a mapping of 12
+// pages is made and unmapped 32 times. PAGES pages are written, but only in the last of these 32 mappings. The program
+// thus returns ROUNDS x PAGES pages in 32 x ROUNDS calls. A recorder that examines every 32nd call sees either all of
+// these pages or no page.
 #include <sys/mman.h>
 #include <unistd.h>
 

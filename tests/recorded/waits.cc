@@ -1,5 +1,6 @@
-// Threads that wait, each in a function of its own, and one that computes, for so many seconds or to the end of
-// standard input: waits [SECONDS]. Says when all of them have started, and at the end how often a wait was interrupted.
+// Runs threads that wait, each in its own function, and one thread that computes. Usage: waits [SECONDS]. The program
+// ends after SECONDS, or at the end of standard input. When all threads have started, prints a line. At the end, prints
+// how often a wait was interrupted.
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ __attribute__((noinline)) void waits_in_read() {
   if (::read(ends[0], &byte, 1) < 0) ++interruptions;
 }
 
-// The call that is not begun again after whatever stops the thread.
+// The kernel does not restart this call after the thread was stopped.
 __attribute__((noinline)) void waits_in_epoll() {
   epoll_event event{};
   if (::epoll_wait(::epoll_create1(0), &event, 1, -1) < 0) ++interruptions;

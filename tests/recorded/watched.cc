@@ -1,9 +1,11 @@
 /// usage: watched refill|grow|forks|crowd|name NUMBER [NAME]
-///
-/// Says "started"; does its work for each line that it reads, and says how many minor faults that took: of the process
-/// itself, and of its children, by getrusage(2). refill: gives so many pages back, and writes to them again. grow:
-/// writes to so many new pages. forks: so many children, one after the other, that write to 20 pages each. crowd: so
-/// many children that sleep until the end. name: has this name, and only sleeps.
+/// Prints "started". For each line that the program reads, the program does its work and prints the number of minor
+/// faults during this work. The numbers are those of the process itself, and of its children, by getrusage(2).
+/// `refill`: returns NUMBER pages, and writes to these pages again.
+/// `grow`: writes to NUMBER new pages.
+/// `forks`: forks NUMBER children, one after the other, each of which writes to 20 pages.
+/// `crowd`: forks NUMBER children that sleep until the end.
+/// `name`: takes the name NAME, and only sleeps.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
-// Forks WORKERS workers that live at once: workers WORKERS. Each writes one page that it shares with its parent, at a
-// fixed address, and waits for the parent, which says "ready" when all of them wait, and lets them go when its input
-// ends.
+// Forks WORKERS workers that live at the same time. Usage: workers WORKERS. Each worker writes one page that it shares
+// with the parent, at a fixed address, and waits for the parent. The parent prints "ready" when all workers wait, and
+// lets them continue when the parent's input ends.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Has the kernel zero a known number of bytes, in the situation that the first argument names: 3 blocks of 40 MiB, one
-// after the other, each written to and freed. glibc maps and unmaps blocks of this size whatever its thresholds have
-// become, so 40 MiB of these are fresh and 80 MiB are refilled.
+// Makes the kernel zero a known number of bytes, in the situation that the first argument names. Three blocks of 40 MiB
+// are allocated, written to and freed, one after the other. glibc maps and unmaps blocks of this size separately,
+// whatever its current thresholds are. Thus 40 MiB are fresh and 80 MiB are refilled.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -65,7 +65,7 @@ int in_thread(void* (*run)(void*)) {
   return 0;
 }
 
-/// This program again, in the same process, with another argument.
+/// Runs this program again, in the same process, with another argument.
 int become(const char* how) {
   char name[32];
   std::snprintf(&name[0], sizeof name, "%s", how);
@@ -169,7 +169,7 @@ int daemon_behind() {
   if (::fork() != 0) ::_exit(0);
   ::setsid();
   if (::fork() != 0) ::_exit(0);
-  // A busy machine takes its time to notice that the program has ended.
+  // A busy machine may not notice at once that the program has ended.
   ::usleep(3'000'000);
   fill();
   ::_exit(0);
@@ -186,7 +186,7 @@ int child_killed() {
 }
 
 int child_ignored() {
-  // Nobody waits for it: the kernel reaps it, and its resources are in nobody's sum.
+  // No process waits for the child. The kernel reaps it, and no parent's resource usage includes the child's.
   ::signal(SIGCHLD, SIG_IGN);
   if (::fork() == 0) {
     fill();
@@ -228,7 +228,7 @@ int by_shared_memory() {
   return 0;
 }
 
-/// A write to a page of a private mapping has the kernel zero the file's page and copy it.
+/// Writes to a private mapping of a memfd. For each page, the kernel zeroes the file's page and copies it.
 int by_private_memfd() {
   const int file = static_cast<int>(::syscall(SYS_memfd_create, "memory", MFD_CLOEXEC));
   if (::ftruncate(file, kBlocks * kBytes) != 0) return 8;
@@ -236,7 +236,7 @@ int by_private_memfd() {
   return 0;
 }
 
-/// Copies one block over another, unpopulated one. Only the first block is zeroed.
+/// Copies one block into another, unpopulated block by userfaultfd. Only the first block is zeroed.
 template <typename Control>
 int by_userfault_copy(Control control) {
   char* from = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -261,7 +261,7 @@ int by_userfault_instruction() {
       [](int fd, long copy) { instructions::system_call(SYS_ioctl, fd, static_cast<long>(UFFDIO_COPY), copy); });
 }
 
-/// Lets these system calls fail, and allows all others.
+/// Makes the given system calls fail, and allows all others.
 template <std::size_t N>
 int without_calls(const std::uint32_t (&numbers)[N]) {
   sock_filter filter[2 * N + 2];
@@ -281,7 +281,7 @@ int without_usage() { return without_calls({SYS_getrusage, SYS_pread64, SYS_ioct
 
 int without_clock() { return without_calls({SYS_clock_gettime}); }
 
-/// From here on, any system call but read, write, exit and sigreturn ends the program.
+/// After this call, any system call except read, write, exit and sigreturn ends the program.
 int in_strict_seccomp() {
   fill();
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 77;
@@ -294,7 +294,7 @@ int by_populate() {
   return 0;
 }
 
-/// The kernel itself takes the faults: no instruction of the program touches the pages.
+/// The kernel itself takes the faults, because no instruction of the program touches the pages.
 int by_read() {
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   for (int i = 0; i < kBlocks; ++i) {
@@ -306,7 +306,7 @@ int by_read() {
 }
 
 int by_raw_clone() {
-  // A thread that the C library knows nothing of writes the pages.
+  // A thread that is unknown to the C library writes the pages.
   char* stack = map(1 << 20, MAP_PRIVATE | MAP_ANONYMOUS);
   static char* block;
   for (int i = 0; i < kBlocks; ++i) {
@@ -324,7 +324,7 @@ int by_raw_clone() {
   return 0;
 }
 
-/// Starts a process, not a thread, that shares this one's memory and runs `run`.
+/// Starts a process, not a thread, that shares this process's memory and calls `run`.
 pid_t share_memory(int (*run)(void*)) {
   constexpr std::size_t kStackBytes = std::size_t{1} << 20;
   return ::clone(run, map(kStackBytes, MAP_PRIVATE | MAP_ANONYMOUS) + kStackBytes, CLONE_VM | SIGCHLD, nullptr);
@@ -365,7 +365,8 @@ int by_vfork() {
 }
 
 int in_a_thousand_threads() {
-  // 1,000 threads of 30 pages each a block, and one of the rest is not needed: 120 MiB / 1,000.
+  // Each of 1,000 threads writes 30 pages, about 120 MiB in all. The remainder, less than a page per thread, is
+  // negligible.
   for (int i = 0; i < 1000; ++i) {
     in_thread([](void*) -> void* {
       const std::size_t part = kBlocks * kBytes / 1000 / kPage * kPage;
@@ -379,7 +380,7 @@ int in_a_thousand_threads() {
 }
 
 int in_fifty_generations() {
-  // Each child has a child, and each fills a part.
+  // Each child has a child of its own, and each process fills a part of the 120 MiB.
   for (int i = 0; i < 50; ++i) {
     const std::size_t part = kBlocks * kBytes / 50 / kPage * kPage;
     auto* block = map(part, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -392,7 +393,7 @@ int in_fifty_generations() {
 }
 
 int by_mremap() {
-  // Grown by the kernel page table entry by entry: only what is new is zeroed.
+  // When the block grows, the kernel moves the page table entries, so only the new pages are zeroed.
   char* block = map(kPage, MAP_PRIVATE | MAP_ANONYMOUS);
   block = static_cast<char*>(::mremap(block, kPage, kBlocks * kBytes, MREMAP_MAYMOVE));
   write_pages(block, kBlocks * kBytes);
@@ -400,7 +401,8 @@ int by_mremap() {
 }
 
 int by_mremap_over() {
-  // Each move replaces the memory of the last one: 40 MiB at a time, in 20 MiB, and 20 MiB are kept.
+  // Each move replaces the memory of the previous move. The program writes 120 MiB in parts of 20 MiB, and keeps the
+  // last part.
   constexpr std::size_t kHalf = kBytes / 2;
   char* target = map(kHalf, MAP_PRIVATE | MAP_ANONYMOUS);
   write_pages(target, kHalf);
@@ -431,7 +433,7 @@ int by_dontneed() {
   return 0;
 }
 
-/// Past the C library, as programs do that have none.
+/// Calls the kernel without the C library, like programs that have no C library.
 int by_instruction() {
   char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
   for (int i = 0; i < kBlocks; ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kSmall = 64 << 10;
 
-/// Records more than a buffer holds, and returns what is in the trace, whole packets without order of its own.
+/// Makes more records than a buffer holds. Returns the values in the trace, and the number of discarded records.
 std::vector<std::uint64_t> record_too_many(const zerotax_trace_options& options, std::uint64_t count,
                                            std::uint64_t& discarded) {
   const TraceFolder folder;
@@ -73,7 +73,8 @@ TEST(RecorderPressure, ACancelledThreadLeavesNoLockBehind) {
   start(folder, {nullptr, kSmall, 0, ZEROTAX_TRACE_DRAIN_SELF, 0});
   for (int i = 0; i < 20; ++i) {
     pthread_t thread{};
-    // Many packets are written between two places where it may be cancelled: one in a write would end it with the lock.
+    // Many packets are written between two cancellation points. A cancellation point within a write would end the
+    // thread while the thread holds the lock.
     const auto run = [](void*) -> void* {
       for (;; ::pthread_testcancel()) record_numbers(1, 100'000);
     };

@@ -22,7 +22,7 @@ TEST(Recorder, ATimeThatIsGivenIsTheRecordsTime) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const auto base = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000;
-  // An earlier one becomes the last: a stream's times never go back.
+  // A time before the last time is replaced by the last time, because a stream's times never go back.
   for (const std::uint64_t at : {base + 5, base + 9, base + 7, base + 1'000'000'000'000'000}) {
     ZEROTAX_RECORD_AT(at, number, .who = 1, .value = at - base);
   }
@@ -45,7 +45,7 @@ TEST(Recorder, ATimeCannotBeGivenToATraceOfAnotherClock) {
   CtfTrace trace(folder.path());
   std::size_t numbers = 0;
   trace.for_each([&](const CtfEvent& event) { numbers += event.type->name == "number" ? 1 : 0; });
-  // Where the TSC is no clock, every trace is of CLOCK_MONOTONIC, and the record is kept.
+  // If the TSC is no clock here, every trace uses CLOCK_MONOTONIC, and the record is kept.
   EXPECT_EQ(lost + numbers, 1U);
 }
 
@@ -117,7 +117,7 @@ TEST(Recorder, TimesAreThoseOfTheMonotonicClock) {
     zerotax_trace_stop();
     CtfTrace trace(folder.path());
     std::size_t seen = 0;
-    // Each lies between the two readings around it, but for what the calibration is off: 100 ns and more are no clock.
+    // Each time lies between the two readings around it, within the error of the calibration.
     constexpr std::int64_t kOff = 1000;
     trace.for_each([&](const CtfEvent& event) {
       EXPECT_GE(event.monotonic_ns, limits[seen] - kOff);
@@ -142,7 +142,7 @@ TEST(Recorder, HandlersThatInterruptARecordAreInTheTraceToo) {
   const itimerspec often{{0, 30'000}, {0, 30'000}};
   ::timer_settime(timer, 0, &often, nullptr);
   std::uint64_t count = 0;
-  // As long as it takes until some have come.
+  // Records until enough signals have been handled.
   for (; handled < 500; count += 1000) record_numbers(0, 1000, count);
   ::timer_delete(timer);
   ::sigaction(SIGALRM, &before, nullptr);
@@ -161,7 +161,7 @@ TEST(Recorder, AForkedChildHasATraceOfItsOwn) {
   const pid_t child = ::fork();
   if (child == 0) {
     record_numbers(1, 1000);
-    ::_exit(0);  // nothing is written at its end: the buffer is what there is
+    ::_exit(0);  // nothing is written at the child's end, so only the buffer file has the records
   }
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -184,7 +184,7 @@ TEST(Recorder, StartsAnewInAnotherFolder) {
     record_numbers(0, 1000, 1000);
     zerotax_trace_stop();
     EXPECT_EQ(zerotax_trace_is_on(), 0);
-    record_numbers(0, 1000, 9000);  // goes nowhere
+    record_numbers(0, 1000, 9000);  // records after the stop are lost
     CtfTrace trace(folder.path());
     EXPECT_EQ(read_numbers(trace)[0], sequence(2000));
   }

@@ -1,5 +1,6 @@
-"""largecache with one constant or comparison changed in its source does not pass its baseline; unchanged, it does. What
-only realloc and alignments show does not pass the unit test of the emulations."""
+"""If one constant or comparison in largecache's source is changed, largecache does not pass its baseline; unchanged, it
+does. Changes that only realloc and alignments show fail the unit test of the emulations.
+"""
 
 import json
 import pathlib
@@ -20,12 +21,13 @@ COMPILE = ["g++", "-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exc
            "-fno-builtin-calloc", "-fno-builtin-memset", "-c"]
 LINK = ["g++", "-shared", "-Wl,-z,now"]
 
-# What is changed: file, before, after; and a word that the difference must be told with. The word says which part of the
-# baseline is measured, for all of it takes minutes for each change: the thresholds, a case's points, or one loop.
+# The changes: file, text before, text after, and a word that the reported difference must contain. The word also
+# selects the part of the baseline to measure: the thresholds, a case's points, or one loop. To measure the whole
+# baseline for each change would take minutes.
 POLICY = "policies/libmalloc_116.cc"
 LIMIT = "kEntryLimit = (std::size_t{2} << 30) / kEntries"
 RULE = "is_good_fit(std::size_t best, std::size_t size) { return best - size < size"
-FUNCTION = re.compile(r"(\w+)\(")  # what an edit of a header begins with
+FUNCTION = re.compile(r"(\w+)\(")  # marks an edit that is made to a header
 CHANGES = {
     "the entry limit": ([(POLICY, LIMIT, LIMIT + " - 4096")], "the threshold at 134213633 bytes is gone"),
     "< at the entry limit": ([(POLICY, "size < settings.entry_limit", "size <= settings.entry_limit")],
@@ -43,7 +45,7 @@ CHANGES = {
     }""")], "zeroed_bytes"),
 }
 
-# What no case of a baseline does: file, before, after; and the unit test that catches it.
+# Changes that no case of a baseline shows: file, text before, text after, and the unit test that catches the change.
 XZONE = "policies/xzone_792.cc"
 LATER = "policies/libmalloc_283.cc"
 MEDIUM = "Libmalloc283With32GiB.TheMediumClassCountsIn32KiB"
@@ -81,13 +83,15 @@ CONSTANTS = {
 
 
 def mentions(path, edits):
-    """Whether a source file is another with these edits: it is edited, or it names a function of an edited header."""
+    """Returns whether these edits change the object of a source file. An edit changes the object if it is made to the
+    file, or to a header function that the file names.
+    """
     return any(path.match(name) or (name.endswith(".h") and FUNCTION.search(before)[1] in path.read_text())
                for name, before, _ in edits)
 
 
 def build(folder, edits):
-    """The object files of what is another with these edits, by the file's name."""
+    """Returns the object files that these edits change, by file name."""
     source = folder / "largecache"
     shutil.copytree(ROOT / "allocators" / "largecache", source)
     for name, before, after in edits:
@@ -106,20 +110,20 @@ def build(folder, edits):
 
 @pytest.fixture(scope="module")
 def unchanged():
-    """The object files of the library as it was built."""
+    """Returns the object files of the library as built."""
     folder = BUILD / "allocators" / "largecache" / "CMakeFiles"
     objects = {}
     for part in ("largecache_core.dir", "largecache.dir"):
         for path in sorted((folder / part).rglob("*.o")):
             name = str(path.relative_to(folder / part)).removesuffix(".o")
-            if (ROOT / "allocators" / "largecache" / name).exists():  # else an old build left the object
+            if (ROOT / "allocators" / "largecache" / name).exists():  # skips objects of an earlier build
                 objects[name] = path
     assert {"large.cc", "interpose.cc", POLICY} <= set(objects)
     return objects
 
 
 def part_of_baseline(folder, word):
-    """A file with the part of the baseline that shows a change with this word."""
+    """Returns a file with the part of the baseline that shows a change with this word."""
     baseline = json.loads(BASELINE.read_text())
     if word.startswith("the threshold"):
         baseline["points"] = baseline["points"][:1]
@@ -134,7 +138,7 @@ def part_of_baseline(folder, word):
 
 
 def check(folder, objects, baseline):
-    """The exit status and text of `zerotax check` for the library of these objects."""
+    """Returns the exit status and the text of `zerotax check` for the library of these objects."""
     library = folder / "libchanged.so"
     subprocess.run([*LINK, "-o", library, *objects.values()], check=True)
     done = zerotax("check", "--allocator", f"changed={library}", "--env", "changed:LARGECACHE_RESERVE=16MiB",
@@ -143,7 +147,7 @@ def check(folder, objects, baseline):
 
 
 def test_without_a_change_it_passes(tmp_path, unchanged):
-    # The whole baseline is regression.largecache's.
+    # regression.largecache measures the whole baseline.
     status, text = check(tmp_path, unchanged, part_of_baseline(tmp_path, "calloc_mixed"))
     assert status == 0, text
 
@@ -157,7 +161,7 @@ def test_a_change_of(tmp_path, unchanged, what):
 
 
 def run_unit_test(folder, objects, name):
-    """The exit status of one unit test of the emulations over these objects, and what it said."""
+    """Returns the exit status and the output of one unit test of the emulations that is linked with these objects."""
     library = [path for source, path in objects.items() if source != "interpose.cc"]
     linked = [*unit_tests_of_largecache(), *library, "-lgtest", "-lgtest_main", "-pthread"]
     subprocess.run(["g++", "-o", folder / "changed_test", *linked], check=True)

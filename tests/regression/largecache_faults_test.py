@@ -1,7 +1,6 @@
-"""largecache with one mistake put into its source does not pass the tests of its hard cases; each says which one catches it.
-
-Only the changed file is compiled again, with the options of the build; it is linked, with the objects of the unit tests,
-before the library's archive.
+"""If a mistake is planted in the source of largecache, a test of its hard cases fails. Each mistake names the test that
+must fail. Only the changed file is compiled again, with the options of the build. The new object is linked together
+with the objects of the unit tests, before the library's archive.
 """
 
 import json
@@ -19,10 +18,11 @@ SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).re
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
 LIBRARY = SOURCE / "allocators" / "largecache"
 
-# Tests that are not made for each policy.
+# Groups of tests that exist only once, not once for each policy.
 BY_THEMSELVES = ("adaptive", "emulation", "matching", "reads", "realloc")
 
-# Before Linux 6.7 nothing is looked at, so that many faults have no effect; those of the emulations do.
+# Before Linux 6.7, the library does not examine pages, so many mistakes have no effect. Mistakes in the emulations
+# always have an effect.
 IS_LOOKED_AT = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 7)
 
 MINCORE = """unsigned char resident[4096];
@@ -35,7 +35,7 @@ MINCORE = """unsigned char resident[4096];
   if (descriptor >= 0) return true;
   """
 
-# name: file, before, after, the unit test that catches it (its program and name); and whether that needs root.
+# name: file, text before, text after, the unit test that catches it (its program and name), and whether it needs root.
 FAULTS = {
     "one page of a run is skipped": (
         "clear.cc", "zero_all(run.begin, bytes).zeroed_bytes", "zero_all(run.begin, bytes - page_size()).zeroed_bytes",
@@ -264,7 +264,7 @@ FAULTS = {
 
 
 def compile_changed(folder, name, text):
-    """The object of a file of the library with this text, compiled as the build compiles it."""
+    """Returns the object of a file of the library with this text, compiled with the options of the build."""
     original = str(LIBRARY / name)
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         if entry["file"] == original and "largecache_core" in entry["command"]:
@@ -287,12 +287,16 @@ def link(folder, objects):
 
 
 def full_name(test, unit_test):
-    """The hard tests are made for each policy; those of the emulations are for one."""
+    """Returns the full name of a test. The hard tests exist once for each policy, and the tests of the emulations exist
+    once.
+    """
     return unit_test if test in BY_THEMSELVES else f"All/{unit_test}"
 
 
 def failed_tests(program, name):
-    """The tests of this name that failed, and what was said. A test that was skipped has caught nothing: so is this."""
+    """Returns the failed tests with this name, and the output of all tests with this name. If a test with this name was
+    skipped, skips the current test as well, because nothing could find the mistake.
+    """
     done = subprocess.run([program, f"--gtest_filter={name}"], capture_output=True, text=True, timeout=120, check=False)
     assert "Running 1 test " in done.stdout, f"there is no test {name}"
     if "[  SKIPPED ]" in done.stdout:
@@ -313,7 +317,7 @@ def test_it_is_caught_when(tmp_path, what):
     assert failed, f"{unit_test} has not caught it:\n{said}"
 
 
-# Found without knowing what to look for: within some hundred random sequences.
+# Mistakes that a few hundred random sequences find. No special cases are needed.
 @pytest.mark.skipif(not IS_LOOKED_AT, reason="before Linux 6.7 nothing is looked at")
 @pytest.mark.parametrize("what", [
     "one page of a run is skipped", "a look ends a page early", "the witness is not asked", "where the answer ended is ignored",

@@ -1,4 +1,4 @@
-"""action.yml: its steps, run as GitHub's runner runs them, against planted libraries."""
+"""The steps of action.yml, run against planted libraries in the way GitHub's runner runs them."""
 
 import json
 import os
@@ -20,7 +20,7 @@ HAS_PAGE = pathlib.Path("/usr/share/nodejs/d3-zoom").exists() and subprocess.run
 PULL = {"pull_request": {"number": 7}}
 GOOD, BAD = PLANTED / "libplanted_never.so", PLANTED / "libplanted_memset.so"
 FEW = "--size 1MiB"
-# github.com/actions/runner/issues/716, 2058 and 2185
+# Sources: github.com/actions/runner/issues/716, 2058 and 2185
 HOST_FOLDERS = ("github.action_path", "github.workspace", "runner.temp", "runner.tool_cache")
 
 
@@ -39,7 +39,7 @@ def github_here():
 
 
 def runner(work, library, baseline, event=None, github=None, **given):
-    """A job on a machine whose PATH has no gh, curl or git, which debian:12 lacks."""
+    """Returns a job on a machine whose PATH has no gh, curl or git, as on debian:12."""
     inputs = {"library": str(library), "baseline": str(baseline), "options": FEW, "zerotax": str(ZEROTAX), **given}
     tools = work / "tools"
     tools.mkdir()
@@ -67,7 +67,7 @@ def test_no_expression_stands_in_a_script():
 @pytest.mark.long("a build more")
 def test_a_good_library_passes_with_every_report(tmp_path, baseline):
     job = runner(tmp_path, GOOD, baseline)
-    assert job.run() == (0, ["Check it", "Say how it ended"]), job.log
+    assert job.run() == (0, ["Check the library or program", "Exit with the status of the check"]), job.log
     assert job.output("status") == "0"
     reports = pathlib.Path(job.output("reports"))
     assert {"check.json", "check.xml", "check.md", "check.bmf.json"} <= {path.name for path in reports.iterdir()}
@@ -80,7 +80,7 @@ def test_a_good_library_passes_with_every_report(tmp_path, baseline):
 def test_a_regression_fails_after_everything_is_reported(tmp_path, baseline, github):
     job = runner(tmp_path, BAD, baseline, PULL, github, comment="true")
     status, ran = job.run()
-    assert (status, ran[-2:]) == (1, ["Comment on the pull request", "Say how it ended"]), job.log
+    assert (status, ran[-2:]) == (1, ["Comment on the pull request", "Exit with the status of the check"]), job.log
     document = json.loads((pathlib.Path(job.output("reports")) / "check.json").read_text())
     sentence = read_commands(job.log)[0][2]
     assert sentence == document["sentence"] and document["verdict"] in ("worse", "mixed")
@@ -147,7 +147,7 @@ def test_a_library_or_a_command_must_be_given(tmp_path, baseline, given):
 
 
 def commented(work, github, name="mine"):
-    """The output of comment.sh with a check.md."""
+    """Returns the output of comment.sh for a check.md."""
     reports = work / "reports"
     reports.mkdir(exist_ok=True)
     (reports / "check.md").write_text("### zerotax check: same\nnew ✓\n", encoding="utf-8")
@@ -206,7 +206,7 @@ def test_the_source_is_named_by_its_content_or_its_commit(tmp_path):
     assert source(GITHUB_ACTION_PATH=str(copy))[1] == first
     (copy / "a b").write_text("2")
     known = {first["commit"], source(GITHUB_ACTION_PATH=str(copy))[1]["commit"]}
-    # Source files and folders may have the same names as builds.
+    # Source files and folders may have the same names as build folders.
     for name in ("harness/builder.cc", "build.sh", ".github/action/build.sh", "tests/build/x", "harness/build-id/y"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         for text in ("1", "2"):

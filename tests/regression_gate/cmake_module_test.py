@@ -1,4 +1,6 @@
-"""ZerotaxCheck.cmake: a project of its own, which finds it installed, passes with its baseline and fails with a regression."""
+"""ZerotaxCheck.cmake: a separate project finds the installed module, passes against its own baseline, and fails with a
+regression.
+"""
 
 import os
 import shutil

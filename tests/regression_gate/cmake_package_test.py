@@ -1,4 +1,5 @@
-"""The CMake package zerotax and the files for pkg-config: the words of docs/trace.md and docs/check.md, in other projects."""
+"""The CMake package zerotax and the files for pkg-config, used in other projects as in docs/trace.md and docs/check.md.
+"""
 
 import os
 import re
@@ -21,7 +22,7 @@ FUNCTIONS = "int part(int n) { return n * n; }\nint main(void) { return part(0);
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """An installed tree, moved afterwards."""
+    """Returns an installed tree that was moved after the installation."""
     folder = tmp_path_factory.mktemp("installed") / "at first"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True)
     return folder.rename(folder.with_name("moved"))
@@ -32,7 +33,7 @@ def page_blocks(name, kind):
 
 
 def configured(folder, prefix, text, languages="C CXX"):
-    """The output and the status of cmake for a project with these lines."""
+    """Returns the output and the status of cmake for a project with these lines."""
     folder.mkdir(exist_ok=True)
     [first] = page_blocks("trace.md", "c")
     for name, source in (("first.c", first), ("reader.cc", CC), ("work.c", FUNCTIONS)):
@@ -83,7 +84,7 @@ endif()
 
 @pytest.mark.parametrize(("words", "target"), [
     ("find_package(zerotax-recorder REQUIRED)", "zerotax::recorder"),
-    ("find_package(zerotax-recorder 0.1 REQUIRED)", "zerotax::zerotax_recorder"),  # the target's earlier name
+    ("find_package(zerotax-recorder 0.1 REQUIRED)", "zerotax::zerotax_recorder"),  # the former name of the target
     ("find_package(zerotax COMPONENTS check)\nfind_package(zerotax 0.2.0 REQUIRED COMPONENTS recorder)", "zerotax::recorder"),
     ("find_package(Threads)\nfind_package(zerotax REQUIRED COMPONENTS functions)", "zerotax::functions")])
 def test_other_words_find_it_too(tmp_path, prefix, words, target):

@@ -1,5 +1,6 @@
-"""The memory that a recorded program shares with `zerotax record`: nobody else can open it, nobody can make it smaller,
-and a program that writes into it harms neither the command nor another program."""
+"""The memory that a recorded program shares with `zerotax record`. No other process can open this memory, and no
+process can shrink it. A program that writes into this memory harms neither the command nor another program.
+"""
 
 import json
 import os
@@ -15,7 +16,7 @@ from recording import KNOWN, record
 root_only = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 NOBODY_ID = 65534
 
-# Opens every file of root's that it can, as long as its standard input is open, and prints their paths.
+# Opens every file of root that it can open, until its standard input is closed. Then prints the paths of these files.
 ATTACKER = """
 import glob, os, select, sys
 
@@ -77,7 +78,7 @@ def test_nobody_else_can_open_it(tmp_path):
 
 
 def test_it_belongs_to_its_user_and_keeps_its_size(tmp_path):
-    # With calls, there are two such files.
+    # With --calls, the program shares two files.
     program = textwrap.dedent("""
         import errno, os, stat
         for name in ("ZEROTAX_RECORD", "ZEROTAX_CALLS"):
@@ -164,14 +165,14 @@ def test_a_program_that_overwrites_it_harms_neither_itself_nor_the_command(scrib
     for process in json.loads(report.read_text())["processes"]:
         assert process["pid"] > 0
     assert not re.search("defect in zerotax|terminate|Sanitizer|std::", err), err
-    # A damaged recording is replayed, or refused.
+    # A damaged recording is replayed or refused.
     replayed = zerotax("replay", found, "--allocator", "glibc", "--timeout", "60")
     assert replayed.returncode in (0, 1, 2, 3), replayed.stderr
     assert not re.search("defect in zerotax|terminate|std::", replayed.stderr), replayed.stderr
 
 
 def test_damage_is_reported(tmp_path):
-    """A program overwrites all texts and lengths of its slot: no figure of the slot is believed."""
+    """A program overwrites all texts and lengths in its own slot. No metric of this slot may be trusted."""
     program = textwrap.dedent("""
         import os, re
         arena = os.open(os.environ["ZEROTAX_RECORD"], os.O_RDWR)
@@ -185,7 +186,7 @@ def test_damage_is_reported(tmp_path):
     found = record("/usr/bin/python3", "-c", program)
     assert (found.status, found.out) == (0, "written\n")
     assert not found.json["processes"]
-    assert [m["reason"] for m in found.json["not_followed"] if "is damaged" in m["reason"]], found.json["not_followed"]
+    assert [m["reason"] for m in found.json["not_followed"] if "was overwritten" in m["reason"]], found.json["not_followed"]
 
 
 def test_nothing_stays_where_there_are_hardly_any_descriptors():

@@ -1,5 +1,6 @@
-"""A process names the folder of its control file (`zerotax trace`), where something else lies. Root's command does not
-open that."""
+"""A process names a folder for its control file (`zerotax trace`). In this folder, something that is not a control file
+has the control file's name. Root's command does not open this replacement.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Others' data files (a baseline in a pull request, a results folder from a download) never choose code that is run."""
+"""Data files from other users (a baseline in a pull request, a results folder from a download) never choose code that
+runs.
+"""
 
 import json
 import os
@@ -11,7 +13,8 @@ from refusing import contents, refused
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 QUICK = ("--size", "64KiB", "--audit-only")
-# A name and a value of each kind: for loaders, shells, interpreters, build tools, libraries, and for no known program.
+# Names and values of variables for loaders, shells, interpreters, build tools and libraries. The last variable belongs
+# to no known program.
 REFUSED = [
     ("LD_PRELOAD", "{trap}"), ("LD_AUDIT", "{trap}"), ("LD_LIBRARY_PATH", "{folder}"), ("LD_BIND_NOW", "1"),
     ("GCONV_PATH", "."), ("LOCPATH", "x"), ("NLSPATH", "x"), ("PYTHONSTARTUP", "x.py"), ("PYTHONINSPECT", "1"),
@@ -32,7 +35,7 @@ ALLOWED = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_CONF", "retain:false,dirty_decay_
 
 @pytest.fixture(name="trap", scope="module")
 def _trap(tmp_path_factory):
-    """A library that leaves a mark beside it wherever it is loaded, and allocates as the C library does."""
+    """Makes a library that leaves a mark in its folder whenever it is loaded, and allocates like the C library."""
     folder = tmp_path_factory.mktemp("trap")
     source = folder / "trap.c"
     source.write_text(f"""#include <fcntl.h>
@@ -50,7 +53,7 @@ void free(void *block) {{ __libc_free(block); }}
 
 
 def is_sprung(trap):
-    """Whether the library was loaded since the last call of this function."""
+    """Whether the library has been loaded since the last call to this function."""
     mark = trap.with_name("sprung")
     found = mark.exists()
     mark.unlink(missing_ok=True)
@@ -65,7 +68,7 @@ def test_the_trap_springs(trap):
 
 @pytest.fixture(name="program", scope="module")
 def _program(tmp_path_factory):
-    """A baseline of a program."""
+    """Makes a baseline of a program."""
     file = tmp_path_factory.mktemp("program") / "program.json"
     done = zerotax("bless", "--baseline", file, "--", "/bin/true")
     assert done.returncode == 0, done.stderr
@@ -74,7 +77,7 @@ def _program(tmp_path_factory):
 
 @pytest.fixture(name="allocator", scope="module")
 def _allocator(tmp_path_factory):
-    """A baseline of an allocator."""
+    """Makes a baseline of an allocator."""
     file = tmp_path_factory.mktemp("allocator") / "allocator.json"
     done = zerotax("bless", "--allocator", "glibc", "--baseline", file, "--size", "64KiB")
     assert done.returncode == 0, done.stderr
@@ -83,7 +86,7 @@ def _allocator(tmp_path_factory):
 
 @pytest.fixture(name="results", scope="module")
 def _results(tmp_path_factory):
-    """A results folder."""
+    """Makes a results folder."""
     folder = tmp_path_factory.mktemp("results") / "run"
     done = zerotax("run", "--allocator", "glibc", *QUICK, "--out", folder)
     assert done.returncode == 0, done.stderr

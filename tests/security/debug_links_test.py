@@ -1,6 +1,7 @@
-"""A mapped file names a file of debug information (.gnu_debuglink, .gnu_debugaltlink), which is something else. No
-command hangs, opens a device, or shows data that the process's user may not read. The same holds if a command starts the
-program itself."""
+"""A mapped file names a file of debug information (.gnu_debuglink, .gnu_debugaltlink), but something else has that
+file's path. No command hangs, opens a device, or shows data that the process's user may not read. The same holds if a
+command starts the program itself.
+"""
 
 import os
 import socket
@@ -28,7 +29,7 @@ def link_section(name, checksum):
 
 
 def stripped(folder, name, link, checksum=1):
-    """A library without names, whose link points to a debug file of the given name."""
+    """Makes a library without names, whose link points to a debug file of the given name."""
     library = compiled(folder, "spin.c", f"{name}.so", "-shared", "-fPIC", "-Wl,--build-id=none", "-DHIDDEN", "-DSECRET")
     subprocess.run(["objcopy", "--only-keep-debug", library, f"{library}.debug"], check=True, timeout=60)
     subprocess.run(["strip", library], check=True, timeout=60)
@@ -40,7 +41,7 @@ def stripped(folder, name, link, checksum=1):
 
 
 def lay(folder, shared):
-    """Makes the files and libraries; returns the libraries."""
+    """Makes the files and libraries, and returns the libraries."""
     os.mkdir(f"{folder}/.debug")
     os.mkdir(f"{folder}/sub")
     os.mkfifo(f"{folder}/pipe.debug")
@@ -58,7 +59,7 @@ def lay(folder, shared):
     libraries = [stripped(folder, name, f"{name}.debug")[0]
                  for name in ("pipe", "below", "device", "huge", "folder", "socket")]
     libraries.append(stripped(folder, "path", "sub/path.debug")[0])
-    # The secret names are in a file of root's, and the checksum is right.
+    # The secret names are in a file that belongs to root. The link's checksum matches this file.
     secret, names = stripped(folder, "secret", "secret.debug", checksum=0)
     with open(f"{shared}/secret.debug", "wb") as file:
         file.write(names)
@@ -87,7 +88,8 @@ def check(device, *words, **how):
         text = ends(*words, **how)
         assert opened.names() == set()
         assert MARKER not in text
-        # The last library has names of its own. On a busy machine, the program may not run within half a second.
+        # Only the last library contains its own function names. On a busy machine, the program may not run within half
+        # a second.
         if "hostile_spin" in text:
             return
     pytest.fail(f"a library with names is not named: {text}")

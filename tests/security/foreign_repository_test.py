@@ -1,4 +1,6 @@
-"""`zerotax history` and `bisect` of a foreign repository: none of its settings runs or fetches anything."""
+"""`zerotax history` and `bisect` of another user's repository. None of the repository's settings runs or fetches
+anything.
+"""
 
 import json
 import os
@@ -21,14 +23,14 @@ def make(folder, versions=(GOOD, ZEROES)):
 
 
 def measured(folder, cache, *words, **environment):
-    """The states of the versions of a history."""
+    """Returns the states of the versions of a history."""
     done = run("history", folder, cache, *HOW, *QUICK, *(words or HISTORY), **environment)
     assert done.returncode == 0, done.stderr
     return [row["state"] for row in json.loads(done.stdout)["versions"]]
 
 
 def trap(folder):
-    """A program that leaves a mark when it is started, and the folder of these marks."""
+    """Makes a program that leaves a mark when it is started, and a folder for these marks. Returns both."""
     marks = folder / "marks"
     marks.mkdir(exist_ok=True)
     program = folder / "trap"
@@ -128,7 +130,7 @@ def arm(repository, folder):
 
 
 def commit_attributes(repository):
-    """Commits a version whose own files name filters, of the repository and of git-lfs."""
+    """Commits a version. Its files name filters of the repository and of git-lfs."""
     (repository / ".gitattributes").write_text("notes filter=evil diff=evil\npolicy.h filter=lfs diff=lfs\n")
     git(repository, "add", ".gitattributes")
     git(repository, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "Attributes")
@@ -148,7 +150,7 @@ def test_no_setting_hook_or_attribute_of_the_repository_runs(tmp_path):
 
 
 def test_the_traps_would_have_sprung(tmp_path):
-    """The test above proves something: git itself starts these programs."""
+    """Git itself starts these programs. Without this test, the test above could pass without a trap."""
     repository = tmp_path / "theirs"
     make(repository)
     commit_attributes(repository)
@@ -160,8 +162,9 @@ def test_the_traps_would_have_sprung(tmp_path):
 
 
 def test_neither_the_user_nor_the_environment_lends_it_a_program(tmp_path):
-    """The user's settings have git-lfs: the version's files name its filter, and .lfsconfig names a place to fetch
-    from."""
+    """The user's settings have git-lfs, and the version's files name its filter. .lfsconfig names a server to fetch
+    from.
+    """
     repository = tmp_path / "theirs"
     make(repository)
     commit_attributes(repository)
@@ -277,12 +280,11 @@ def test_separators_in_a_commit_do_not_confuse(tmp_path):
 
 @needs_root
 def test_a_strangers_repository_above_the_folder_is_not_taken(tmp_path):
-    """/tmp/.git of another user would otherwise decide what root builds in /tmp/mine."""
+    """If other users' repositories were used, /tmp/.git would decide what root builds in /tmp/mine."""
     tmp_path.chmod(0o755)
     make(tmp_path / "theirs")
     subprocess.run(["chown", "-R", "65534:65534", tmp_path / "theirs"], check=True)
     (tmp_path / "theirs" / "mine").mkdir()
     refused(run("history", tmp_path / "theirs" / "mine", tmp_path, *HOW, *QUICK, *HISTORY), "another user",
             f"--repo {tmp_path / 'theirs'}")
-    # A user who names the repository accepts it.
     assert measured(tmp_path / "theirs", tmp_path) == ["measured"] * 2

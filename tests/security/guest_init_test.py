@@ -1,5 +1,7 @@
-"""zerotax-guest-init, the first process of a virtual machine, does nothing elsewhere: run by hand, it would mount over
-/dev and switch the machine off. The test runs it only where reboot(2) ends a PID namespace instead."""
+"""zerotax-guest-init, the first process of a virtual machine, does nothing outside a virtual machine. Otherwise, if a
+user started the program by hand, it would mount over /dev and switch the machine off. The test starts it only in a PID
+namespace, where reboot(2) only ends the namespace.
+"""
 
 import os
 import pathlib
@@ -50,8 +52,9 @@ def test_as_the_first_process_of_a_container_it_does_nothing():
 @pytest.mark.parametrize("proc", [True, False], ids=["with /proc", "without /proc"])
 @pytest.mark.parametrize("command_line", [None, f"quiet zerotax.token={TOKEN}\n"], ids=["real", "forged"])
 def test_a_root_that_looks_like_its_archive_is_not_enough(tmp_path, proc, command_line):
-    """The first process of a namespace, with the files of the archive. An attacker who made that root may forge
-    /proc/cmdline, too."""
+    """The program is the first process of a namespace, and its root has the files of the archive. An attacker who made
+    that root may also forge /proc/cmdline.
+    """
     for name in ("proc", "dev", "modules"):
         (tmp_path / name).mkdir()
     shutil.copy(INIT, tmp_path / "init")
@@ -65,7 +68,7 @@ def test_a_root_that_looks_like_its_archive_is_not_enough(tmp_path, proc, comman
 
 
 def test_no_path_and_no_completion_offers_it():
-    """README puts build/bin on PATH, so helper programs must not be there."""
+    """README puts build/bin on PATH, so helper programs must not be in this folder."""
     kinds = ("zerotax", "fork-", "run-", "replay-", "recv-")
     offered = [path.name for path in (BUILD / "bin").iterdir() if path.name.startswith(kinds)]
     assert sorted(offered) in (["zerotax"], ["zerotax", "zerotax-contract"])
@@ -77,5 +80,5 @@ def test_what_is_installed_offers_it_neither(tmp_path):
     found = [path.relative_to(tmp_path) for path in tmp_path.rglob("zerotax-guest-init")]
     assert found == [pathlib.Path("lib/zerotax/libexec/zerotax-guest-init")]
     for program in (tmp_path / "lib/zerotax/libexec").iterdir():
-        assert stat.S_IMODE(program.stat().st_mode) & 0o6000 == 0, f"{program} has rights of its own"
+        assert stat.S_IMODE(program.stat().st_mode) & 0o6000 == 0, f"{program} is a setuid or setgid program"
         assert not (tmp_path / "lib/zerotax/bin" / program.name).exists()

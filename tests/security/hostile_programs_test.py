@@ -1,4 +1,4 @@
-"""An ordinary user's damaged program files cost root's zerotax the names in those files, and nothing else."""
+"""If an ordinary user damages program files, root's zerotax loses the names in those files, and nothing else."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from conftest import NOBODY, ZEROTAX, clean_environment
 HERE = pathlib.Path(__file__).parent
 SECTION = struct.Struct("<IIQQQQIIQQ")
 COMPRESSED = 0x800
-LIMIT_S = 60  # of a command that samples for two seconds, on a busy machine
+LIMIT_S = 60  # seconds that a command with two seconds of sampling may take on a busy machine
 
 
 def permitted():
@@ -29,7 +29,7 @@ def permitted():
 @pytest.fixture(scope="module", autouse=True)
 def needs_root():
     if os.geteuid() != 0:
-        pytest.skip("only root is led astray by others")
+        pytest.skip("only root can watch another user's programs")
     if not shutil.which("cc") or not shutil.which("setpriv"):
         pytest.skip("no cc or setpriv")
     if not permitted():
@@ -38,7 +38,7 @@ def needs_root():
 
 @pytest.fixture(scope="module")
 def folder():
-    """A folder that nobody may read."""
+    """Makes a folder that the user nobody may read."""
     with tempfile.TemporaryDirectory(prefix="zerotax-hostile-") as name:
         os.chmod(name, 0o755)
         subprocess.run(["cc", "-O1", "-o", f"{name}/run_files", HERE / "run_files.c"], check=True)
@@ -48,7 +48,7 @@ def folder():
 
 
 def sections(data):
-    """The name, the place of the header, and the header of each section."""
+    """Yields the name of each section, and the position and content of its header."""
     start, = struct.unpack_from("<Q", data, 40)
     count, names = struct.unpack_from("<HH", data, 60)
     headers = [SECTION.unpack_from(data, start + i * SECTION.size) for i in range(count)]
@@ -59,7 +59,9 @@ def sections(data):
 
 
 def function_offset(data):
-    """The offset of spin_in_file in the file, which is also its address in this library."""
+    """Returns the offset of the function spin_in_file in the file. In this library, the offset is also the function's
+    address.
+    """
     found = {name: header for name, _, header in sections(data)}
     table, strings = found[".symtab"], found[".strtab"]
     for at in range(table[4], table[4] + table[5], 24):
@@ -71,7 +73,7 @@ def function_offset(data):
 
 
 def damage(data, chance):
-    """A copy whose headers and tables are damaged, but whose code is intact."""
+    """Returns a copy whose headers and tables are damaged, but whose code is intact."""
     parts = [(0, 64), (64, 56 * struct.unpack_from("<H", data, 56)[0])]
     parts += [(header[4], header[5]) for name, _, header in sections(data) if header[1] != 8 and name != ".text"]
     parts += [(at, SECTION.size) for _, at, _ in sections(data)]
@@ -90,7 +92,7 @@ def damage(data, chance):
 
 
 def bomb(data, claimed, real):
-    """A copy whose compressed debug information claims `claimed` bytes, and unpacks to `real`."""
+    """Returns a copy whose compressed debug information claims `claimed` bytes, and unpacks to `real` bytes."""
     copy = bytearray(data)
     for name, at, header in sections(data):
         if not name.startswith(".debug_") or not header[2] & COMPRESSED:
@@ -107,7 +109,7 @@ def bomb(data, claimed, real):
 
 
 def odd_build_id(data, size):
-    """A copy whose build-id note claims `size` bytes."""
+    """Returns a copy whose build-id note claims `size` bytes."""
     copy = bytearray(data)
     for name, _, header in sections(data):
         if name == ".note.gnu.build-id":
@@ -116,7 +118,7 @@ def odd_build_id(data, size):
 
 
 class Attacker:
-    """A process of the user nobody that executes files."""
+    """A process that belongs to the user nobody and executes files."""
 
     def __init__(self, folder, names):
         offset = function_offset((folder / "good.so").read_bytes())
@@ -134,8 +136,9 @@ class Attacker:
 
 
 def watch(folder, command, pid, during=None):
-    """The findings of `zerotax COMMAND --pid` after two seconds, and its output. The command takes neither much time
-    nor memory."""
+    """Returns the findings of `zerotax COMMAND --pid` after two seconds, and its output. The command must need little
+    time and little memory.
+    """
     out = folder / "found.json"
     out.unlink(missing_ok=True)
     with open(folder / "printed", "w+", encoding="utf-8") as printed:
@@ -167,17 +170,17 @@ def test_damaged_files_cost_their_own_names_only(folder, command):
     files.update({f"id-{size:x}.so": odd_build_id(data, size) for size in (0, 1, 3, 21, 2**31, 2**32 - 1)})
     for name, contents in files.items():
         (folder / name).write_bytes(contents)
-    # The good file runs as often as all others together, so it is sampled.
+    # The intact file runs as often as all damaged files together, so that it is sampled.
     names = [name for each in files for name in (each, "good.so")]
     with Attacker(folder, names) as attacker:
         found, text = watch(folder, command, attacker.pid)
-    # record samples page faults and stores of zeros, and this program has few.
+    # record samples page faults and stores of zeros, and this program has few of both.
     if command == "profile":
         assert ("spin_in_file", "good.so") in names_in(found), text
 
 
 def reader_of(zerotax):
-    """The PID of the process that reads files for a zerotax."""
+    """Returns the PID of the process that reads program files for a zerotax."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         for task in pathlib.Path(f"/proc/{zerotax}/task").glob("*/children"):
@@ -203,7 +206,7 @@ def test_the_reader_has_no_rights(folder):
 
     def look(zerotax):
         until = time.monotonic() + 30
-        # The reader drops its rights first of all, one after the other.
+        # The reader process first drops its privileges, one after the other.
         while time.monotonic() < until and (seen.get("NoNewPrivs"), seen.get("Seccomp")) != ("1", filtered):
             seen.clear()
             status = pathlib.Path(f"/proc/{reader_of(zerotax)}/status").read_text(encoding="ascii")
@@ -225,7 +228,8 @@ def test_a_reader_that_is_killed_or_stopped_is_replaced(folder):
             reader = reader_of(zerotax)
             os.kill(reader, each)
             until = time.monotonic() + 30
-            # zerotax notices the end only at the next request; if no request follows, it may end as well.
+            # zerotax notices the reader's death only at the next request. If no request follows, zerotax may end
+            # without noticing.
             while time.monotonic() < until and pathlib.Path(f"/proc/{zerotax}/stat").exists():
                 if not running(reader):
                     break

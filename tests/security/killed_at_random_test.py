@@ -1,5 +1,6 @@
-"""Commands that are killed or stopped at a random moment leave nothing: no process, file, worktree, shared memory, cgroup
-or event of the kernel. After SIGKILL, the next command removes what the killed one could not."""
+"""Commands that are killed or stopped at a random moment leave nothing behind: no process, file, worktree, shared
+memory, cgroup or kernel event. After SIGKILL, the next command removes what the killed command left behind.
+"""
 
 import ctypes
 import json
@@ -23,7 +24,7 @@ RECORDED = BUILD / "tests" / "recorded"
 SLEEP = ["/bin/sleep", "600"]
 BUSY = ["/usr/bin/python3", "-c", "while True: bytearray(10**6)"]
 GLIBC = ["--allocator", "glibc"]
-# {pid}: a process that allocates all the time; {out}: a folder of the command's own; {project}: a git repository.
+# {pid} is a process that allocates nonstop, {out} a folder for this command only, {project} a git repository.
 COMMANDS = {
     "run": ["run", *GLIBC, "--size", "64KiB", "--size", "20MiB", "--out", "{out}/run"],
     "loop": ["run", "--loop", *GLIBC, "--size", "1MiB", "--seconds", "60", "--json", "{out}/loop.json"],
@@ -58,7 +59,9 @@ PATIENCE_S = 120
 
 
 def children():
-    """The processes below this one that are not dead: what a killed command leaves becomes our child."""
+    """Returns the living descendants of this process. This process also becomes the parent of processes that a killed
+    command leaves behind.
+    """
     found = {}
     for task in pathlib.Path("/proc/self/task").iterdir():
         for pid in (task / "children").read_text().split():
@@ -74,7 +77,9 @@ def children():
 
 
 def of_the_kernel():
-    """Names that commands give to things outside of any folder of theirs: shared memory, cgroups, events."""
+    """Returns the names of objects outside the commands' folders that commands may create: shared memory, cgroups and
+    events.
+    """
     found = {str(path) for folder in ("/dev/shm", "/run") for path in pathlib.Path(folder).glob("*zerotax*")}
     found |= {str(path) for path in pathlib.Path("/sys/fs/cgroup").glob("**/*zerotax*") if path.is_dir()}
     for events in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
@@ -86,7 +91,7 @@ def of_the_kernel():
 
 
 def reap():
-    """Ends the zombies that became our children."""
+    """Reaps the zombies among the adopted processes."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
@@ -105,12 +110,12 @@ def _project(tmp_path_factory):
 def _busy():
     with subprocess.Popen(BUSY) as process:
         yield process
-        assert process.poll() is None, "the process that was watched has ended"
+        assert process.poll() is None, "the watched process has ended"
         process.kill()
 
 
 def half_written(folder):
-    """Files in a folder of results that are not what a reader may find there: unfinished files, and damaged JSON."""
+    """Returns the files of a results folder that no reader may find there: unfinished files and damaged JSON."""
     found = []
     for path in folder.rglob("*"):
         if path.name.endswith((".new", ".tmp")):
@@ -126,7 +131,7 @@ def half_written(folder):
 
 
 def filled(word, **values):
-    """A word of a command, with what stands in braces replaced; braces of a build command stay."""
+    """Replaces the placeholders in braces in one word of a command. Braces of a build command are kept."""
     for name, value in values.items():
         word = word.replace("{" + name + "}", str(value))
     return word
@@ -144,14 +149,14 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
                                                         stderr=to, start_new_session=True) as run:
         time.sleep(delay_s)
         run.send_signal(number)
-        if number == signal.SIGSTOP:  # once continued, it runs again and can be ended
+        if number == signal.SIGSTOP:  # after SIGCONT, the stopped command can be ended
             time.sleep(0.2)
             run.send_signal(signal.SIGCONT)
             run.send_signal(signal.SIGTERM)
         try:
             run.wait(timeout=PATIENCE_S)
         finally:
-            run.kill()  # or the end of `with` waits for ever for a command that hangs
+            run.kill()  # otherwise, the end of `with` would wait forever for a command that hangs
     errors = errors_file.read_text(errors="replace")
     # Python itself reports where SIGINT ended the recorded program.
     tracebacks = [] if BUSY[-1] in words and "KeyboardInterrupt" in errors else ["Traceback"]
@@ -160,7 +165,7 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
 
     def strays():
         reap()
-        # Nothing can pass SIGKILL on: the program that a killed command was started with runs on, as in a shell.
+        # SIGKILL cannot be passed on, so a program that a killed command started continues to run, as in a shell.
         programs = [" ".join(each) for each in (SLEEP, BUSY)] if number == signal.SIGKILL else []
         found = {pid: line for pid, line in children().items() if pid != busy.pid}
         for pid in [pid for pid, line in found.items() if line.strip() in programs]:
@@ -175,7 +180,7 @@ def kill_at_random(name, number, delay_s, folder, project, busy):
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert not left, f"still runs: {left}"
-    if number == signal.SIGKILL:  # the next command removes what this one could not
+    if number == signal.SIGKILL:  # the next command removes what the killed command left behind
         subprocess.run([ZEROTAX, "record", "--", "/bin/true"], env=environment, capture_output=True, timeout=PATIENCE_S,
                        check=False)
     else:

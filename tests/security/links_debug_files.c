@@ -1,4 +1,4 @@
-// A process that has libraries mapped, and calls their functions a number of times, or until it is killed (0).
+// Maps libraries and calls their functions N times. With N = 0, calls the functions until it is killed.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-"""A process that makes code in memory and runs it until it is killed, as an interpreter's compiler does. HOW chooses
-its perf map (/tmp/perf-PID.map):
+"""Makes code in memory and runs it until it is killed, as an interpreter's compiler does. HOW chooses its perf map
+(/tmp/perf-PID.map).
 
     makes_code.py HOW [TARGET]
 
-HOW: pipe, folder, socket, huge, garbage, link or bind (of TARGET), good. The process prints "ready", or why HOW is not
+HOW is pipe, folder, socket, huge, garbage, link or bind (of TARGET), or good. The process prints "ready", or why HOW is not
 possible here."""
 
 import ctypes
@@ -13,7 +13,7 @@ import platform
 import socket
 import sys
 
-CODE = {"x86_64": "48ffcf75fbc3", "aarch64": "000400f1e1ffff54c0035fd6"}  # the code counts its argument down to 0
+CODE = {"x86_64": "48ffcf75fbc3", "aarch64": "000400f1e1ffff54c0035fd6"}  # counts its argument down to 0
 CLONE_NEWNS, CLONE_NEWUSER, MS_BIND = 0x20000, 0x10000000, 4096
 libc = ctypes.CDLL(None, use_errno=True)
 

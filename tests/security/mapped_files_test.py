@@ -1,5 +1,6 @@
-"""A process puts something else at the path of a file that it has mapped, in its own mount namespace. Root's command
-neither hangs nor opens that, and still names the functions of the mapped file."""
+"""In its own mount namespace, a process puts something else at the path of a file that it has mapped. Root's command
+neither hangs nor opens the replacement, and still names the functions of the mapped file.
+"""
 
 import os
 
@@ -22,7 +23,7 @@ def attacking_process():
     with memory_folder() as shared, memory_folder() as folder:
         library = compiled(shared, "spin.c", "spin.so", "-shared", "-fPIC")
         secret = compiled(shared, "spin.c", "secret.so", "-shared", "-fPIC", "-DSECRET")
-        # Uses up the inode numbers that the attacker's own files get.
+        # Uses up the inode numbers that the attacker's next files would get.
         for i in range(50):
             os.mkdir(f"{shared}/{i}")
         for name in ("device", "device_link"):

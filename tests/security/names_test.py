@@ -1,5 +1,6 @@
-"""Names of functions, files, threads, programs and arguments are bytes that others chose. Every output shows them as
-visible text, is valid in its own format, and commands neither a terminal nor GitHub's runner."""
+"""Names of functions, files, threads, programs and arguments are bytes that other users chose. Every output shows the
+names as visible text, is valid in its own format, and sends no commands to a terminal or to GitHub's runner.
+"""
 
 import json
 import os
@@ -17,7 +18,7 @@ from pprof import Profile
 from tracing import TRACED
 
 NAMES = list(NASTY.values())
-# Each function zeroes a block of its own by calloc and by memset, and holds the CPU for a while.
+# Each function zeroes a block by calloc and by memset, and uses the CPU for a while.
 FUNCTION = """
 #line 1 "%s"
 __attribute__((noinline)) void evil%d(void) {
@@ -59,7 +60,8 @@ def in_c(name):
 
 
 def build(folder, rounds, repeats=1):
-    """Builds the program in a folder: its functions, source files, threads and its own file have nasty names."""
+    """Builds the program in a folder. The functions, source files and threads, and the program file, have nasty names.
+    """
     functions = "".join(FUNCTION % (in_c(each), n) for n, each in enumerate(NAMES))
     table = ", ".join(f"evil{n}" for n in range(len(NAMES)))
     names = ", ".join(f'"{in_c(each)}"' for each in SHORT)
@@ -82,7 +84,7 @@ def _program(tmp_path_factory):
 
 
 def zerotax(*words, status=0, **how):
-    """The command's standard output and error, both clean."""
+    """Returns the command's standard output and error, after checking that both are clean."""
     done = subprocess.run([ZEROTAX, *words], env=clean_environment(**how), capture_output=True, check=False, timeout=300)
     assert_clean(done.stderr)
     assert status is None or done.returncode == status, done.stderr.decode()
@@ -90,7 +92,7 @@ def zerotax(*words, status=0, **how):
 
 
 def texts_in(value):
-    """Every text in a JSON value."""
+    """Yields every text in a JSON value."""
     if isinstance(value, str):
         yield value
     for each in value if isinstance(value, list) else value.values() if isinstance(value, dict) else []:
@@ -113,8 +115,9 @@ def check_svg(path):
 
 
 def check_page(path):
-    """Checks that no name makes markup, and that names are visible. The page's own scripts contain regular
-    expressions."""
+    """Checks that no name becomes markup, and that names are visible. The page's own scripts are left out, because they
+    contain regular expressions.
+    """
     text = path.read_text(encoding="utf-8")
     assert "<script>&amp;</script>" not in text and text.count("<script") == text.count("</script>")
     assert_clean(re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL).encode())
@@ -122,7 +125,7 @@ def check_page(path):
 
 
 def check_folded(path):
-    """Checks that each line consists of functions and one number; returns the functions."""
+    """Checks that each line consists of functions and one number, and returns the functions."""
     stacks = []
     for line in assert_clean(path.read_bytes()).splitlines():
         stack, _, count = line.rpartition(" ")
@@ -153,7 +156,8 @@ def test_record(program, tmp_path):
 
 
 def test_record_to_the_terminal(program):
-    done = zerotax("record", "--", program)
+    assert shown(FILE)[:40] in assert_clean(zerotax("record", "--", program).stderr)
+    done = zerotax("record", "--full", "--", program)
     assert shown(NASTY["terminal"]) in done.stderr.decode() or shown(NASTY["bytes"]) in done.stderr.decode()
 
 
@@ -169,7 +173,7 @@ def test_profile(program, tmp_path):
 
 
 def build_slow(folder):
-    """A program whose functions run long enough to be sampled."""
+    """Builds a program whose functions run long enough to be sampled."""
     return build(folder, 200)
 
 
@@ -200,7 +204,7 @@ def wait_for(condition, seconds=60):
         except OSError:
             pass
         time.sleep(0.02)
-    raise AssertionError("it did not come true")
+    raise AssertionError("the condition did not become true")
 
 
 def test_cow(program, tmp_path):
@@ -236,7 +240,7 @@ def test_trace(tmp_path):
 
 
 def test_top_writes_what_prometheus_accepts(tmp_path):
-    """In the text format, a label's value is UTF-8, and no series occurs twice, even if two names look alike."""
+    """In this text format, the value of a label is UTF-8. No series occurs twice, even if two names look alike."""
     text = "import ctypes, os, sys, time; ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1])); os.close(1); time.sleep(300)"
     alike = [b"d\xff", b"d\\xff"]
     names = [*SHORT, *alike]
@@ -246,7 +250,7 @@ def test_top_writes_what_prometheus_accepts(tmp_path):
             as_another = NOBODY if os.geteuid() == 0 else []
             started.append(subprocess.Popen([*as_another, "/usr/bin/python3", "-c", text, name.hex()], stdout=subprocess.PIPE))
         for process in started:
-            assert process.stdout.read() == b"", "it is named once it has closed its output"
+            assert process.stdout.read() == b"", "the process must close its output once it has its name"
         out = tmp_path / "out.prom"
         done = zerotax("top", "--samples", "2", "--interval", "0.2", "--by", "command", "--prometheus", out,
                        "--json", tmp_path / "top.json")
@@ -272,7 +276,7 @@ def test_check_of_a_program_in_every_format(tmp_path):
     zerotax("bless", "--baseline", baseline, "--", old, NASTY["bytes"])
     done = zerotax("check", "--baseline", baseline, "--", old, NASTY["bytes"])
     assert_clean(done.stdout)
-    # The same command is recognized: an argument that is not UTF-8 is part of it.
+    # check recognizes the same command again. An argument that is not UTF-8 is part of the command.
     other = zerotax("check", "--baseline", baseline, "--", old, NASTY["overlong"], status=2)
     assert b"another command" in other.stderr
     new = tmp_path / "new"
@@ -388,8 +392,8 @@ int main(void) {
         git(b"fast-import", b"--quiet", b"--force", input=b"".join(stream))
     how = ["--repo", repository, "--build", "${CC:-gcc} -O1 -o {build}/p p.c"]
     report = tmp_path / "report.md"
-    done = zerotax("bisect", *how, "--good", "main~2", "--bad", "main", "--expect", "page_faults <= 2000", "--report", report,
-                   "--json", tmp_path / "b.json", "--", "{build}/p", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = zerotax("bisect", "--full", *how, "--good", "main~2", "--bad", "main", "--expect", "page_faults <= 2000",
+                   "--report", report, "--json", tmp_path / "b.json", "--", "{build}/p", XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert shown(NASTY["direction"]) in assert_clean(done.stdout)
     check_json(tmp_path / "b.json")
     text = assert_clean(report.read_bytes())

@@ -1,5 +1,6 @@
-"""A process puts something else at the path of its perf map. Root's command neither hangs, opens a device, nor shows
-data that the process's user may not read."""
+"""A process puts something else at the path of its perf map. Root's command does not hang, open a device, or show data
+that the process's user may not read.
+"""
 
 import contextlib
 import os
@@ -29,7 +30,7 @@ def files_of_root():
         with open(f"{folder}/secret", "w", encoding="ascii") as file:
             file.write(f"1000 7fffffff0000 {MARKER}\n")
         os.chmod(f"{folder}/secret", 0o600)
-        # A map that is older than the process would be rejected for its age.
+        # A map file that is older than the process would be rejected.
         os.utime(f"{folder}/secret", (1 << 32, 1 << 32))
         yield folder
 

@@ -1,6 +1,6 @@
-/* Maps files to execute them, and calls the function at one offset of each file, again and again: run_files OFFSET
-   FILE... An ordinary user needs no more to make root's profiler read any file. The program ends when its standard
-   input ends. */
+/* Maps files as executable, and repeatedly calls the function at one offset of each file. In this way, an ordinary user
+   can make root's profiler read any file. The program ends when its standard input ends. Usage: run_files OFFSET
+   FILE... */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A recorded program that overwrites the memory of its own recording at random: scribbler SEED WRITES. Then the program
- * allocates more, prints "done" and ends. */
+/* A recorded program that overwrites the memory of its own recording at random. Then it allocates more, prints "done"
+ * and ends.
+ * Usage: scribbler SEED WRITES */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static uint64_t any(void) {
   return state ^= state << 17;
 }
 
-/* Words that were not zero are overwritten more often, because they are counts, lengths and addresses. */
+/* Non-zero words are overwritten more often, because they are counts, lengths and addresses. */
 static void scribble(struct mapping where) {
   static const uint64_t kWords[] = {
       0, 1, 2, 255, 512, 2047, 2048, 65535, ~0ULL, 1ULL << 63, 1ULL << 62, 1ULL << 32, 0x4141414141414141};

@@ -1,5 +1,5 @@
-// A library whose function faults. SECRET: the function has a name that no other user may see. HIDDEN: only debug
-// information contains the name.
+// A library whose function takes page faults. With SECRET, other users must not see the function's name. With HIDDEN,
+// only debug information contains this name.
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -12,7 +12,8 @@
 #ifdef HIDDEN
 static
 #endif
-__attribute__((noinline)) void SPIN(int times) {
+    __attribute__((noinline)) void
+    SPIN(int times) {
   for (int round = 0; round < times; ++round) {
     char* memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 1 << 20; i += 4096) memory[i] = 1;

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Runs `zerotax advise` again and again on the programs whose best remedy is known, and counts the right lines.
+"""Runs `zerotax advise` repeatedly on the programs whose best remedy is known, and counts the correct lines.
 
-Usage: advise_often.py TIMES, from the folder of the sources; ZEROTAX_BUILD is the build. Exit status 1 if a line was wrong.
+Usage: advise_often.py TIMES, in the source folder. ZEROTAX_BUILD is the build folder. Exit status 1 if a line was
+wrong.
 """
 
 import os
@@ -36,7 +37,7 @@ def is_frugal(found):
 
 
 def cases():
-    """Name, what is given to advise(), and whether its line is right."""
+    """Yields name, arguments of advise(), and the function that checks the line of advise."""
     for name in ("refill_by_trim", "refill_by_mmap", "forks", "hates_jemalloc"):
         yield name, {}, keeps_its_heap
     yield "redundant_calloc", {"LD_PRELOAD": library_of("mimalloc")}, has_another_allocator

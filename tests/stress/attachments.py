@@ -1,6 +1,9 @@
-"""Whether `zerotax record --pid` harms what it watches: a program that allocates in eight threads, watched and not, in turn.
+"""Checks that `zerotax record --pid` does no harm to a program that allocates in eight threads.
 
-usage: attachments.py [--times N]     exit status 1 if any run ended, or printed, otherwise than unwatched
+The program runs watched and unwatched in turn. Exit status 1 if any watched run ended or printed differently than an
+unwatched run.
+
+usage: attachments.py [--times N]
 """
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ PROGRAM = BUILD / "tests" / "recorded" / "threads_unharmed"
 
 
 def run(watched: bool) -> tuple[int, str, float, int]:
-    """Exit status, output and seconds of the program, and the exit status of its watcher."""
+    """Returns exit status, output and seconds of the program, and the exit status of its watcher."""
     start = time.monotonic()
     with subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True) as program:
         program.stdout.readline()
@@ -30,7 +33,7 @@ def run(watched: bool) -> tuple[int, str, float, int]:
 
 
 def main() -> int:
-    """Prints what was seen."""
+    """Prints the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=1000)
     times = parser.parse_args().times
@@ -39,7 +42,7 @@ def main() -> int:
     for _ in range(times):
         alone, watched = run(False), run(True)
         harmed += (watched[:2] != expected) + (alone[:2] != expected)
-        # 2: it had ended when the watcher came.
+        # Status 2 means that the program ended before the watcher attached.
         late += watched[3] == 2
         failed += watched[3] not in (0, 2)
         ratios.append(watched[2] / alone[2])

@@ -1,4 +1,4 @@
-"""The short form of attachments.py, and the long run that is committed: recording from outside harms no program."""
+"""Recording from outside harms no program, in a short run of attachments.py and in the committed long run."""
 import os
 import subprocess
 import sys

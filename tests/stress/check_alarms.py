@@ -1,12 +1,12 @@
-"""How often `zerotax check` gives a false alarm: each built-in allocator against its own fresh baseline, again and again.
+"""Counts the false alarms of `zerotax check`, comparing each built-in allocator repeatedly with its own fresh baseline.
 
 usage: check_alarms.py FILE.json [--checks N] [--neighbours N] [--allocator NAME]... [--unsteady] [--size SIZE]... [--thresholds]
 
-With --unsteady, those of tests/planted/unsteady instead, which act by chance, by load or by thread timing; and each of them
-once more as its own regression (UNSTEADY_REGRESSED), which must be found.
+With --unsteady, the script checks the allocators of tests/planted/unsteady instead, which act by chance, by load or by
+thread timing. Each of these allocators also runs as its own regression (UNSTEADY_REGRESSED), which must be found.
 
-First all checks on a machine that is idle but for them, then as many beside busy processes. The file is rewritten after
-each check: a run that is broken off keeps what it has.
+All checks run first on an otherwise idle machine, then beside busy processes. The file is rewritten after each check, so an
+interrupted run keeps its results.
 """
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("ZEROTAX_BUILD", Path(__file__).resolve().parents[2] / "build"))
 ZEROTAX = BUILD / "bin" / "zerotax"
-# Why a metric that differed at first was not compared.
+# Reasons why a metric was not compared although it differed in a first measurement.
 UNSTEADY = ("not the same each time", "depends on the clock")
-# What makes an allocator of tests/planted/unsteady a regression of itself.
+# Values of UNSTEADY_REGRESSED that turn an allocator of tests/planted/unsteady into a regression of itself.
 REGRESSIONS = ("free", "beyond")
 
 
 @contextlib.contextmanager
 def busy_neighbours(count: int) -> Iterator[None]:
-    """Processes that do nothing but use a CPU."""
+    """Runs processes that only use CPU time."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
@@ -46,12 +46,14 @@ def built_in() -> list[str]:
 
 
 def unsteady() -> list[str]:
-    """The words of --allocator for those of tests/planted/unsteady."""
+    """Returns the words of --allocator for the allocators of tests/planted/unsteady."""
     return [f"{path.stem.removeprefix('lib')}={path}" for path in sorted((BUILD / "tests" / "planted" / "unsteady").glob("*.so"))]
 
 
 def check(allocator: str, baseline: Path, **environment: str) -> dict:
-    """One check: {"alarm": its lines, or none; "not_compared": figures that were not the same each time; "seconds"}."""
+    """Makes one check. Returns {"alarm": the lines of the alarm, if any, "not_compared": metrics that differed between
+    runs, "seconds"}.
+    """
     start = time.monotonic()
     done = subprocess.run(
         [ZEROTAX, "check", "--allocator", allocator, "--baseline", baseline, "--json", "-"], capture_output=True, text=True,
@@ -78,7 +80,9 @@ def summary(checks: list[dict]) -> dict:
 
 
 def check_in_both_states(options: argparse.Namespace, found: dict, subjects: dict[str, tuple[dict, Callable[[], dict]]]) -> None:
-    """Checks each subject, on an idle machine and then beside busy processes: by name, its entry in `found` and its check."""
+    """Checks each subject, first on an idle machine and then beside busy processes. A subject has a name, an entry in
+    `found` and a check.
+    """
     for state, neighbours in (("idle", 0), ("loaded", options.neighbours)):
         with busy_neighbours(neighbours):
             for name, (entry, one_check) in subjects.items():

@@ -1,6 +1,6 @@
-"""The short form of check_alarms.py: no false alarm of `zerotax check`, idle or beside busy processes.
+"""`zerotax check` gives no false alarm, idle or beside busy processes, in a short run of check_alarms.py.
 
-The long form has its result in results/reference/check-alarms.json: ten checks of each allocator in each state.
+The result of the long run, results/reference/check-alarms.json, has ten checks of each allocator in each state.
 """
 import json
 import os

@@ -1,6 +1,6 @@
-"""A clone on a bare Debian 12: the commands of docs/install.md and the action, word for word, and the container image.
-
-Needs what package_test.py needs, the image buildah as well, and half an hour: the project is compiled twice.
+"""In a clone on a bare Debian 12, the commands of docs/install.md and of the action work literally, and the container
+image can be built. The test has the requirements of package_test.py, and needs buildah for the image. It takes half an
+hour, because it compiles the project twice.
 """
 
 import os
@@ -12,7 +12,7 @@ import subprocess
 import pytest
 from package_test import ENTER, SOURCE, bare, parts_of, pytestmark  # noqa: F401
 
-# With git, which brings the clone, apt's own certificates, and nothing else.
+# The bare system has only git, to make the clone, and apt's own certificates.
 SCRIPT = r"""
 cd /src
 {install}
@@ -31,7 +31,7 @@ echo "== action"
 
 
 def blocks(page):
-    """The shell commands of a page that change the system, a text for each block."""
+    """Returns the shell commands of a page that change the system, as one text for each block."""
     return re.findall(r"^```sh\n(.*?)^```$", (SOURCE / page).read_text(), re.S | re.M)
 
 
@@ -67,7 +67,7 @@ def test_the_containerfile_makes_an_image_that_measures(tmp_path):
         return done.stdout.strip()
 
     try:
-        # Debian's image without a registry.
+        # Makes the image of Debian without a registry.
         base = buildah("from", "scratch")
         buildah("copy", "--quiet", base, bare("bookworm"), "/")
         buildah("commit", "--quiet", "--rm", base, "localhost/debian:bookworm")
@@ -79,7 +79,7 @@ def test_the_containerfile_makes_an_image_that_measures(tmp_path):
         assert entry == "zerotax"
         script = "; ".join(f"echo '== {name}'; {entry} {words}" for name, words in {
             "list": "list", "run": "run --size 1MiB --ops 8", "page": "study --audit-only --allocator glibc --out /tmp/study",
-            "record": "record --allocator mimalloc -- perl -e 1 2>&1"}.items())
+            "record": "record --full --allocator mimalloc -- perl -e 1 2>&1"}.items())
         parts = parts_of(buildah("run", "--isolation", "chroot", made, "--", "sh", "-c", script))
         assert "not in this build" not in parts["list"]
         for allocator in ("glibc", "jemalloc", "largecache", "mimalloc", "scudo", "tbbmalloc", "tcmalloc"):

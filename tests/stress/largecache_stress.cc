@@ -1,10 +1,9 @@
-// Eight threads that allocate, write and free, while another forks: every byte that calloc gave is read, every byte
-// that a thread wrote must be there until it frees it. Prints how many bytes were found to be zero: those that were
-// asked of calloc, each read (by memcmp) after the call. Pages that nobody has written cost a fault of the zero page
-// when they are read, so that some GB/s is what can be checked.
-//
-// Usage: largecache_stress [--seconds N] [--policy NAME] [--threads N] [--bytes N]. Without a policy each that has a
-// witness gets its share of the time. --bytes: continues after the seconds until so many bytes have been read.
+// Eight threads allocate, write and free, while another thread forks. The program reads every byte that calloc
+// returned. It also checks that every byte that a thread wrote keeps its value until the block is freed. At the end,
+// the program prints how many bytes from calloc it found to be zero (by memcmp). Reading an unwritten page takes a
+// fault of the zero page, which limits the check to some GB/s. Usage: largecache_stress [--seconds N] [--policy NAME]
+// [--threads N] [--bytes N]. Without --policy, each policy with a witness gets a share of the time. With --bytes, the
+// program continues after these seconds until that many bytes have been read.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -28,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-LargeHeap* heap = nullptr;  // of the policy whose turn it is
+LargeHeap* heap = nullptr;  // heap of the current policy
 std::atomic<std::uint64_t> zero_bytes{0};
 std::atomic<std::uint64_t> callocs{0};
 std::atomic<std::uint64_t> children{0};
@@ -43,7 +42,7 @@ struct Held {
   char* start;
   std::size_t size;
   unsigned char tag;
-  std::size_t stride;  // pages from one that was written to the next
+  std::size_t stride;  // pages between one written page and the next
 };
 
 void write_tags(const Held& held) {
@@ -61,7 +60,7 @@ bool is_kept(const Held& held) {
   return true;
 }
 
-// A block of 128 KiB to 16 MiB, small ones more often; of calloc in three of four cases.
+// Allocates a block of 128 KiB to 16 MiB. Small blocks are more frequent. Three of four blocks come from calloc.
 Held allocate(std::mt19937_64& random, std::size_t most_shift) {
   const std::size_t base = std::size_t{1} << (17 + random() % (most_shift - 16));
   Held held{nullptr, base + random() % base, static_cast<unsigned char>(1 + random() % 255),
@@ -81,7 +80,7 @@ Held allocate(std::mt19937_64& random, std::size_t most_shift) {
 void free_any(std::vector<Held>& blocks, std::mt19937_64& random) {
   std::swap(blocks[random() % blocks.size()], blocks.back());
   require(is_kept(blocks.back()), "a block has not kept its bytes");
-  // A program that has altered its block, or lets the kernel have its pages, now and then.
+  // In some rounds, the program alters its block's mapping, or offers the block's pages to the kernel.
   const Held& held = blocks.back();
   switch (random() % 16) {
     case 0:

@@ -1,7 +1,8 @@
-"""Under the kernels of four releases of Debian every figure is the one of this machine, as root and as an ordinary user.
-Times are compared nowhere: the machines are emulated.
+"""Under the kernels of four releases of Debian, every metric is the same as on this machine, for root and for an
+ordinary user.
 
-`thp=madvise`, as here: with huge pages for everybody one fault brings many pages.
+No test compares times, because the machines are emulated. The machines have `thp=madvise`, like this machine. If huge
+pages were enabled for all memory, one fault would populate many pages.
 """
 
 import json
@@ -24,7 +25,7 @@ POLICIES = [f"planted_{policy}" for policy in ("memset", "never", "memset_above"
 
 
 class Plan(NamedTuple):
-    """What is measured both here and there."""
+    """A measurement that is made both on this machine and in a virtual machine."""
 
     allocators: list
     sizes: list
@@ -34,14 +35,16 @@ class Plan(NamedTuple):
         built_in = [name for name in self.allocators if name in BUILT_IN]
         words = [*options("allocator", built_in), *planted(*(name for name in self.allocators if name in POLICIES))]
         if "largecache" in built_in:
-            # How much it keeps is a share of the machine's memory, and the two machines differ in that.
+            # largecache keeps a share of the machine's memory. The two machines differ in memory.
             words += ["--env", "largecache:LARGECACHE_RESERVE=256MiB"]
         if "mimalloc" in built_in:
             words += ["--env", f"mimalloc:{UNHURRIED_MIMALLOC}"]
         return [*words, *options("size", self.sizes), *options("touch", self.touches), "--ops", 8]
 
     def status(self):
-        """planted_dirty hands out what the program wrote: a finding."""
+        """Returns the expected exit status: 1 on machines where planted_dirty returns the program's bytes, which is a
+        finding.
+        """
         return 1 if "planted_dirty" in self.allocators and max(self.touches) > 0 else 0
 
 
@@ -55,7 +58,7 @@ RUNS += [(release, "small", "nobody") for release in RELEASES]
 
 
 def on(release, user, command, *words):
-    # Some machines have a /tmp that nobody may write to.
+    # On some machines, the user nobody may not write to /tmp.
     place = BUILD / "tests" / f"of_{user}"
     place.mkdir(exist_ok=True)
     open_to_nobody(place)
@@ -97,9 +100,9 @@ def test_every_figure_is_the_one_of_this_machine(here, folder, release, name, us
     assert len(there["points"]) == len(here[name]["points"])
 
 
-# Served by userfaultfd without privilege, as Linux 5.11 has it.
+# Allocators for which userfaultfd works without privileges, as on Linux 5.11.
 SERVED = {"uffd_copy", "uffd_zeropage", "uffd_move", "at_first_touch_uffd"}
-# Where soft-dirty bits find stores, zerotax does without the system calls that these deny.
+# Allocators that deny system calls. zerotax does not need these calls on kernels whose soft-dirty bits find stores.
 BLINDING = {"denies_userfaultfd", "denies_ioctl"}
 
 
@@ -129,7 +132,7 @@ def test_cow_tells_known_faults_right(folder, release, user, name):
     report = json.loads((folder / "cow.json").read_text())
     check_schema(report, "cow")
     assert report["totals"]["lost"] == 0 and report["method"] == METHODS[user]
-    by_the_kernel = 1 if user == "root" else 0   # an ordinary user does not see what the kernel writes
+    by_the_kernel = 1 if user == "root" else 0   # an ordinary user does not see copies that the kernel makes
     parent, forked = report["processes"]
     assert on_range(forked, pages) == faults(copies=child + by_the_kernel)
     assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)

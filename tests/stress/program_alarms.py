@@ -1,9 +1,9 @@
-"""How often `zerotax check -- COMMAND` gives a false alarm: ten unchanged programs against baselines of their own.
+"""Counts the false alarms of `zerotax check -- COMMAND`, comparing ten unchanged programs with their own baselines.
 
 usage: program_alarms.py FILE.json [--checks N] [--neighbours N] [--program NAME]...
 
-First all checks on a machine that is idle but for them, then as many beside busy processes. The file is rewritten after
-each check: a run that is broken off keeps what it has.
+All checks run first on an otherwise idle machine, then beside busy processes. The file is rewritten after each check, so an
+interrupted run keeps its results.
 """
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pathlib import Path
 
 from check_alarms import ZEROTAX, check_in_both_states
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workloads"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "program" / "replay" / "workloads"))
 
 from programs import programs  # noqa: E402  # the path is set first
 
-# Twelve programs; what is committed was measured of ten.
+# Two of the twelve programs are newer than the committed measurement, which contains the other ten.
 NEW = ("service", "forks")
 
 
 def check(name: str, command: list[str], baseline: Path) -> dict:
-    """One check, as check_alarms.summary wants it."""
+    """Makes one check, in the form that check_alarms.summary expects."""
     start = time.monotonic()
     done = subprocess.run([ZEROTAX, "check", "--baseline", baseline, "--name", name, "--json", "-", "--", *command],
                           capture_output=True, text=True, check=False)
@@ -56,7 +56,7 @@ def main() -> int:
             subprocess.run([ZEROTAX, "bless", "--baseline", baseline, "--name", name, "--", *commands[name]], check=True,
                            stdout=subprocess.DEVNULL)
             made = json.loads(baseline.read_text())["programs"][-1]
-            # What lies in the temporary folder has another path each time.
+            # The temporary folder, and so the paths of files in it, differ from run to run.
             words = [word.replace(folder, "DIR") for word in made["command"]]
             entries[name] = {"program": name, "command": words, "runs": made["runs"], "kernel": made["measured_on"]["kernel"]}
             found["programs"].append(entries[name])

@@ -1,6 +1,6 @@
-"""The short form of program_alarms.py: no false alarm of `zerotax check -- COMMAND`, idle or beside busy processes.
+"""`zerotax check -- COMMAND` gives no false alarm, idle or beside busy processes, in a short run of program_alarms.py.
 
-The long form has its result in results/reference/program-alarms.json: 18 checks of each program in each state.
+The result of the long run, results/reference/program-alarms.json, has 18 checks of each program in each state.
 """
 import json
 import os
@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).with_name("program_alarms.py")
 REFERENCE = Path(os.environ["ZEROTAX_SOURCE"]) / "results" / "reference" / "program-alarms.json"
 
 
-@pytest.mark.long("the long suite has more of it")
+@pytest.mark.long("the long run covers more programs")
 def test_unchanged_programs_give_no_alarm(tmp_path):
     file = tmp_path / "alarms.json"
     done = subprocess.run([sys.executable, SCRIPT, file, "--checks", "1", "--program", "threads", "--program", "perl"],
@@ -26,7 +26,7 @@ def test_unchanged_programs_give_no_alarm(tmp_path):
     assert [entry["loaded"]["alarms"] for entry in document["programs"]] == [0, 0]
 
 
-@pytest.mark.skipif(not REFERENCE.exists(), reason="it was not measured")
+@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference does not exist")
 def test_the_committed_long_run_has_no_alarm():
     document = json.loads(REFERENCE.read_text())
     check_schema(document, "program_alarms")

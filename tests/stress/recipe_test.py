@@ -1,8 +1,7 @@
-"""Runs each step of the recipe for GitHub in docs/check.md, in a copy of its image.
-
-Needs what package_test.py needs. The image of debian:12 is debootstrap's variant minbase: no certificates, curl, git, gh or
-Python. The actions of GitHub are not run: the checkout is a copy, and the cache has the package of this build, as in every job
-but the first. fresh_clone_test.py runs what the first job does.
+"""Runs each step of the recipe for GitHub in docs/check.md, in a copy of the recipe's image. The test has the
+requirements of package_test.py. The image of debian:12 is debootstrap's variant minbase, without certificates, curl,
+git, gh or Python. The actions of GitHub are not run. The checkout is a copy. The cache has the package of this build,
+as in every job except the first, whose steps fresh_clone_test.py runs.
 """
 
 import os
@@ -17,7 +16,7 @@ from package_test import BUILD, SOURCE, bare, pytestmark  # noqa: F401
 from planted_github import planted_github
 
 PULL = {"pull_request": {"number": 7}}
-# The folder of the job has the same path inside as outside, so that both can read its files.
+# The job's folder has the same path inside and outside the image, so that both sides can read the files in the folder.
 ENTER = """
 set -eu
 mount -t tmpfs tmpfs "$LAYER"
@@ -43,7 +42,7 @@ int main() { return std::calloc(1, 1 << 20) == nullptr; }
 
 
 def recipe():
-    """The job in docs/check.md, and the commands and inputs of its steps."""
+    """Returns the job in docs/check.md, and the commands and inputs of its steps."""
     page = (SOURCE / "docs" / "check.md").read_text(encoding="utf-8")
     job = yaml.safe_load(page.split("## On GitHub")[1].split("```yaml\n")[1].split("```")[0])["jobs"]["zerotax"]
     commands = [step["run"] for step in job["steps"] if "run" in step]
@@ -52,7 +51,7 @@ def recipe():
 
 
 def checkout(work, policy):
-    """A project with a library that replaces malloc."""
+    """Makes a project with a library that replaces malloc."""
     work.mkdir(exist_ok=True)
     for name in ("core.h", "core.cc", f"planted_{policy}.cc"):
         shutil.copy(SOURCE / "tests" / "planted" / name, work)
@@ -63,7 +62,7 @@ def checkout(work, policy):
 
 @pytest.fixture(name="inside")
 def inside_image(tmp_path):
-    """The words before a command that run it in the image."""
+    """Returns the words to put before a command so that it runs in the image."""
     assert recipe()[0]["container"] == "debian:12"
     layer = tmp_path / "layer"
     layer.mkdir()
@@ -103,7 +102,7 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
     assert made.returncode == 0, made.stdout + made.stderr
 
     def job(number, github, **given):
-        # The folder of the runner stays from step to step.
+        # The runner's folder stays the same from step to step.
         place = tmp_path / str(number)
         place.mkdir()
         runner = Runner(action / "action.yml", place, {**inputs, **given}, PULL, {"cache": {"cache-hit": "true"}},
@@ -112,8 +111,8 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
         package.mkdir()
         shutil.copy(next((tmp_path / "deb").glob("zerotax_*.deb")), package / "zerotax.deb")
         status, ran = runner.run()
-        assert ran == ["Find the source of zerotax", "Install it", "Check it", "Comment on the pull request",
-                       "Say how it ended"][:len(ran)], runner.log[-3000:]
+        assert ran == ["Find the source of zerotax", "Install zerotax", "Check the library or program",
+                       "Comment on the pull request", "Exit with the status of the check"][:len(ran)], runner.log[-3000:]
         reports = {path.name for path in pathlib.Path(runner.output("reports")).iterdir()}
         assert {"check.json", "check.xml", "check.md", "check.bmf.json", "check.html"} <= reports, runner.log[-3000:]
         return status, runner
@@ -129,7 +128,7 @@ def test_each_step_of_the_recipe_works_in_its_image(tmp_path, inside):
         status, second = job(2, github)
         assert status == 1 and "::error" in second.log, second.log[-3000:]
         assert [body.split("\n")[1] for body in github.bodies.values()] == ["### zerotax check: worse"]
-        # The check is of a program in place of the library.
+        # This step checks a program, not the library.
         run("zerotax bless --baseline programs.json -- build/decoder")
         status, third = job(3, github, library="", command="build/decoder", baseline="programs.json")
         assert status == 0 and len(github.bodies) == 2, third.log[-3000:]

@@ -1,4 +1,6 @@
-"""Runs the steps of action.yml as GitHub's runner does: the declared environment, bash -e, files for outputs and summary."""
+"""Runs the steps of action.yml like GitHub's runner: with the declared environment, with bash -e, and with files for
+outputs and summary.
+"""
 
 import pathlib
 import re
@@ -10,8 +12,9 @@ EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
 
 class Runner:
-    """The output of one job's steps. `given`: inputs; `uses`: outputs of the actions that are not run, by step; `prefix`:
-    a command that runs each step elsewhere."""
+    """The output of the steps of one job. `given` contains the inputs. `uses` contains the outputs of actions that are
+    not run, by step. `prefix` is a command that runs each step in another environment.
+    """
 
     def __init__(self, action, work, given, event=None, uses=None, environment=None, prefix=(), seconds=300):
         self.action = yaml.safe_load(pathlib.Path(action).read_text(encoding="utf-8"))
@@ -23,7 +26,7 @@ class Runner:
         self.summary.touch()
         event = event or {}
         self.folder = pathlib.Path(action).parent
-        # In a job with a container, these folders are the host's: a step cannot use them.
+        # In a job with a container, these folders belong to the host, so a step cannot access the folders.
         self.context = {
             "github": {
                 "action_path": "/home/runner/work/_actions/zerotax", "token": "secret", "event": event, "repository": "me/mine",
@@ -38,7 +41,7 @@ class Runner:
         self.log = ""
 
     def value(self, path):
-        """What an expression like steps.check.outputs.status stands for; "" for what is not there."""
+        """Returns the value of an expression like steps.check.outputs.status, or "" if the value does not exist."""
         found = {**self.context, "steps": self.outputs}
         for part in path.strip().split("."):
             found = found.get(part, "") if isinstance(found, dict) else ""
@@ -48,7 +51,7 @@ class Runner:
         return EXPRESSION.sub(lambda match: str(self.value(match[1])), text)
 
     def holds(self, condition):
-        """The conditions of action.yml: comparisons with a word, joined by &&."""
+        """Whether a condition of action.yml holds. A condition is one or more comparisons with a word, joined by &&."""
         for part in filter(None, condition.split("&&")):
             name, operator, word = re.fullmatch(r"\s*([\w.-]+)\s*(==|!=)\s*'([^']*)'\s*", part).groups()
             if (str(self.value(name)) == word) != (operator == "=="):
@@ -56,7 +59,7 @@ class Runner:
         return True
 
     def run(self, *, keep=lambda step: True):
-        """Runs the steps that have a condition that holds; returns the exit status of the first that fails, or 0."""
+        """Runs the steps whose condition holds. Returns the exit status of the first step that fails, or 0."""
         ran = []
         for step in self.action["runs"]["steps"]:
             if not self.holds(step.get("if", "")) or "uses" in step or not keep(step):

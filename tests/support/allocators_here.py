@@ -1,4 +1,4 @@
-"""Which allocators this build has, in which versions; and marks that skip the tests of those that it has not."""
+"""The allocators of this build with their versions, and marks that skip the tests of missing allocators."""
 
 import os
 import subprocess
@@ -24,13 +24,13 @@ def available(name):
 def only_version(name, version):
     return pytest.mark.skipif(
         version_of(name) != version,
-        reason=f"the figures are those of {name} {version}, and here is {version_of(name)}")
+        reason=f"the numbers hold for {name} {version}, but this build has {version_of(name)}")
 
 
 def library_of(name):
-    """The shared library whose malloc the linked probe runs."""
+    """Returns the shared library whose malloc the linked probe runs."""
     answer = subprocess.run(
         [BUILD / "bin" / f"bench-{name}", "--zerotax-identify"], env=clean_environment(), capture_output=True,
         text=True, check=True)
-    # The loader names it as the probe does: from its own folder.
+    # The loader names the library relative to the folder of the probe.
     return os.path.normpath(dict(line.split("=", 1) for line in answer.stdout.splitlines())["malloc"])

@@ -1,5 +1,6 @@
-"""Shared by the tests of hostile processes: folders for nobody, devices that must not be opened, and commands that must
-end."""
+"""Helpers for the tests of hostile processes: folders for the user nobody, devices that must stay closed, and commands
+that must end.
+"""
 
 import contextlib
 import ctypes
@@ -22,7 +23,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 @contextlib.contextmanager
 def memory_folder():
-    """A folder that everybody may use, on a file system of its own, which counts its files from 1."""
+    """Makes a folder for all users on a separate file system. This file system numbers its files from 1."""
     with tempfile.TemporaryDirectory(prefix="zerotax-security-") as folder:
         if libc.mount(b"t", folder.encode(), b"tmpfs", 0, None) != 0:
             pytest.skip(f"cannot mount: {os.strerror(ctypes.get_errno())}")
@@ -34,14 +35,14 @@ def memory_folder():
 
 
 def compiled(folder, source, name, *options):
-    """A program or library of tests/security."""
+    """Compiles a program or library of tests/security."""
     path = f"{folder}/{name}"
     subprocess.run(["gcc", "-O1", "-g", "-o", path, HERE / source, *options], check=True, timeout=120)
     return path
 
 
 def make_device(path):
-    """Makes a device like /dev/null: opening the device does no harm, and Opened notices it."""
+    """Makes a device like /dev/null. Opening this device does no harm. The class Opened detects the opening."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     except OSError as failure:
@@ -50,8 +51,9 @@ def make_device(path):
 
 
 class Opened:
-    """Reports which of some files any process has opened since, by inotify(7). Opening a path only (O_PATH) does not
-    count."""
+    """Reports (by inotify(7)) which of some files any process has opened since this object was made. Opening only a
+    path (O_PATH) does not count.
+    """
 
     def __init__(self, *paths):
         self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -72,7 +74,7 @@ class Opened:
 
 @contextlib.contextmanager
 def attacker(*words, prefix=NOBODY):
-    """A process that does harm once it has printed that it is ready."""
+    """Starts a process that does harm after it has printed that it is ready."""
     with subprocess.Popen([*prefix, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=clean_environment()) as run:
         try:
@@ -85,7 +87,7 @@ def attacker(*words, prefix=NOBODY):
 
 
 def ends(*words, prefix=(), status=(0,), seconds=100):
-    """The output of a command, which must end by itself, even if it watches a hostile process."""
+    """Returns the output of a command. The command must end by itself even if it watches a hostile process."""
     try:
         done = subprocess.run([*prefix, ZEROTAX, *map(str, words)], capture_output=True, text=True, errors="replace",
                               check=False, timeout=seconds, env=clean_environment())

@@ -11,7 +11,8 @@
 #include "meter/audit.h"
 #include "meter/meter.h"
 
-// The allocator of this program is planted: what a large calloc does and returns, each test says.
+// The test program contains a planted allocator. Each test sets these functions: what a large calloc does and returns,
+// and what free does.
 inline std::function<void*()> planted_calloc;
 inline std::function<void()> planted_free;
 inline char* arena = nullptr;
@@ -27,8 +28,7 @@ extern "C" {
 void* __libc_calloc(std::size_t count, std::size_t bytes);
 void __libc_free(void* block);
 
-// One source of a program includes this.
-// NOLINTNEXTLINE(misc-definitions-in-headers)
+// A program includes this file in only one source file.
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
   return planted_calloc ? planted_calloc() : __libc_calloc(count, bytes);
 }
@@ -43,7 +43,7 @@ void free(void* block) noexcept {
 
 namespace zerotax {
 
-/// Zeros by no call that a slot could tell of.
+/// Stores zeros by its own instructions, so that no GOT slot reveals the stores.
 using instructions::store_zeros;
 
 inline void call_memset(void* target, std::size_t bytes) {
@@ -51,7 +51,7 @@ inline void call_memset(void* target, std::size_t bytes) {
   std::memset(target, 0, hidden);
 }
 
-/// One meter for all tests, for the hooks are put in place once in a process. Each test has blocks of its own.
+/// One meter for all tests, because a meter's hooks are installed only once in a process. Each test has its own blocks.
 class Audit : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -68,13 +68,13 @@ class Audit : public testing::Test {
     if (samples->na_syscalls[0] != '\0') GTEST_SKIP() << &samples->na_syscalls[0];
   }
 
-  /// Pages that no other test uses.
+  /// Returns pages that no other test uses.
   static char* fresh(std::size_t pages) {
     char* block = arena + used * page_bytes();
     used += pages + 1;
     return block;
   }
-  /// The figures of one calloc of `bytes` that does this and returns `block`.
+  /// Returns the metrics of one calloc of `bytes` that calls `act` and returns `block`.
   static OpSample audit(char* block, std::size_t bytes, const std::function<void()>& act,
                         const std::function<void()>& in_free = {}) {
     OpSample op{};
@@ -93,7 +93,7 @@ class Audit : public testing::Test {
     meter->end_operation();
     return op;
   }
-  /// The figures of one free of a block that is handed out unchanged, then made dirty in its first `dirty_pages`.
+  /// Returns the metrics of one free of a block that calloc returned unchanged and whose first `dirty_pages` are dirty.
   static OpSample audit_free(char* block, std::size_t bytes, std::size_t dirty_pages,
                              const std::function<void()>& act) {
     OpSample op{};

@@ -1,4 +1,6 @@
-"""A real headless Chromium for the tests of the page: what it shows and logs, and asks the network for."""
+"""A real headless Chromium for the tests of the page. Reports what the browser shows, what it logs, and what it
+requests from the network.
+"""
 
 import base64
 import json
@@ -9,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 
 class Browser:
-    """One browser window, with its log and its network log."""
+    """One browser window, with its console log and its network log."""
 
     def __init__(self, folder):
         options = webdriver.ChromeOptions()
@@ -23,7 +25,8 @@ class Browser:
             "--disable-background-networking",
             "--disable-component-update",
             "--force-color-profile=srgb",
-            # Its sandbox works neither as root nor where user namespaces are forbidden; only our own file is opened.
+            # The browser's sandbox works neither as root nor where user namespaces are forbidden. Without the sandbox,
+            # the browser opens only our own file.
             "--no-sandbox",
         ]
         for word in words:
@@ -42,7 +45,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(command, arguments)
 
     def open(self, path, view=""):
-        """Opens the file again, waits until its scripts have run, and forgets what was logged before."""
+        """Opens the file again, waits until its scripts have run, and discards earlier log messages."""
         self.driver.get("about:blank")
         self.logged()
         self.requested()
@@ -53,13 +56,13 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def frame(self):
-        """Waits until what was asked for has been painted."""
+        """Waits until the browser has painted the requested state."""
         self.driver.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
         )
 
     def until(self, holds):
-        """Waits until this holds, ten seconds at most."""
+        """Waits until `holds` returns true, ten seconds at most."""
         WebDriverWait(self.driver, 10, 0.02).until(lambda _: holds())
 
     def find(self, selector):
@@ -75,14 +78,16 @@ class Browser:
         self.frame()
 
     def press(self, selector, *keys):
-        """Puts the focus on the element, and presses the keys."""
+        """Focuses the element, and presses the keys."""
         element = self.find(selector)
         self.run("arguments[0].focus()", element)
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()
         self.frame()
 
     def point(self, selector, x, y):
-        """Moves the pointer to a place in an element: fractions of its width and height."""
+        """Moves the pointer to a position in an element. The position is given as fractions of the element's width and
+        height.
+        """
         element = self.find(selector)
         self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
         box = element.rect
@@ -98,11 +103,11 @@ class Browser:
         return self.run("return location.hash")
 
     def logged(self):
-        """What the console says since the last look."""
+        """Returns the console's messages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requested(self):
-        """Addresses asked for since the last look, but for the blank page."""
+        """Returns the addresses requested since the last call, except the blank page."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
         return [url for url in urls if not url.startswith("about:")]

@@ -26,7 +26,7 @@ inline void append_part(std::string& to, std::uint32_t kind, std::uint32_t proce
   to += stored;
 }
 
-/// A file of recorded calls of processes of their own, with these events, or of `about` if it names processes.
+/// Returns a file of recorded calls with these events. The processes are separate, or those in `about`.
 inline std::string calls_file(const std::vector<std::string>& events, record::CallsAbout about = {}) {
   std::string file(record::kCallsMagic);
   file.append(reinterpret_cast<const char*>(&record::kCallsVersion), sizeof record::kCallsVersion);
@@ -41,7 +41,7 @@ inline void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Events, one after another.
+/// A sequence of events.
 class Events {
  public:
   Events& add(record::EventKind kind, std::uint64_t first, const std::vector<std::uint64_t>& more = {}) {

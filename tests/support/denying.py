@@ -1,8 +1,11 @@
-"""Runs a program under a seccomp filter that refuses system calls, as a container's does: denying.py [--as WHOM] PROGRAM ...
+"""Runs a program under a seccomp filter that denies system calls, as a container does.
 
-Without --as it denies four that programs like ours use, with EPERM. --as docker denies all that Docker's default profile does
-(docker_denies.txt). --as debian refuses perf_event_open alone, with EACCES, and only where its flags are some that there are,
-as Debian's kernels do if kernel.perf_event_paranoid is above 2. --as NAME,NAME denies these calls."""
+usage: denying.py [--as WHOM] PROGRAM ...
+
+Without --as, four calls that programs like zerotax use fail with EPERM. With --as docker, all calls that Docker's default
+profile denies fail (docker_denies.txt). With --as debian, only perf_event_open with known flags fails, with EACCES, as on
+Debian's kernels if kernel.perf_event_paranoid is above 2. With --as NAME,NAME, the named calls fail.
+"""
 
 import ctypes
 import errno
@@ -12,22 +15,24 @@ import re
 import struct
 import sys
 
-UNKNOWN = 0xFFFFFFFF  # flags that no kernel knows, by which zerotax asks whether a call reaches it
+UNKNOWN = 0xFFFFFFFF  # flags that no kernel knows; with them, zerotax tests whether a call reaches the kernel
 FEW = ("perf_event_open", "userfaultfd", "ptrace", "bpf")
-PERSONALITIES = (0, 0x0008, 0x20000, 0x20008, 0xFFFFFFFF)  # that Docker permits: without ADDR_NO_RANDOMIZE
+# Personalities that Docker permits, without ADDR_NO_RANDOMIZE.
+PERSONALITIES = (0, 0x0008, 0x20000, 0x20008, 0xFFFFFFFF)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-NUMBER, FIRST, FLAGS = 0, 16, 16 + 4 * 8  # in struct seccomp_data: the call, the low halves of its first and fifth argument
+# Offsets in struct seccomp_data of the call number, and of the low halves of its first and fifth argument.
+NUMBER, FIRST, FLAGS = 0, 16, 16 + 4 * 8
 ALLOW, ANSWER = 0x7FFF0000, 0x00050000
 CALLS = {name: int(number) for name, number in re.findall(
     r"#define __NR_(\w+) (\d+)", pathlib.Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h").read_text())}
 
 
 def denied(answers):
-    """Calls by name, each with the name of its error."""
+    """Returns the rows of a filter that makes these calls fail. Each call fails with the error of this name."""
     rows = [(LOAD, 0, 0, NUMBER)]
     for name, answer in answers.items():
-        # This kernel's headers may not have the newest.
+        # The headers of this kernel may lack the newest calls.
         if name in CALLS:
             rows += [(JUMP_IF_EQUAL, 0, 1, CALLS[name]), (RETURN, 0, 0, ANSWER | getattr(errno, answer))]
     return rows
@@ -48,7 +53,7 @@ def debian():
 
 
 def deny(rows):
-    """For this process and all that it becomes."""
+    """Installs a filter for this process and its children."""
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
     filters = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rows), ctypes.addressof(program)))
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,4 @@
-"""The formats for other programs, read by parsers that are not ours: the same verdict in each."""
+"""Reads the formats for other programs with third-party parsers. All formats must contain the same verdict."""
 
 import html.parser
 import json
@@ -13,7 +13,7 @@ import pytest
 
 RULES = pathlib.Path(__file__).resolve().parents[1] / "foundation" / "exchange" / "junit.rng"
 GITHUB_COMMENT = 65536
-# As https://bencher.dev/docs/reference/bencher-metric-format has it, and the limits of names that it states.
+# Rules of https://bencher.dev/docs/reference/bencher-metric-format, and its limits on names.
 BMF = {
     "type": "object",
     "propertyNames": {"minLength": 1, "maxLength": 1024},
@@ -32,7 +32,9 @@ BMF = {
 
 
 def read_junit(data):
-    """Every test case with its end ("passed", "failure", …), by suite and name, once the schema and the counts hold."""
+    """Returns the result of every test case ("passed", "failure", …), by suite and name. Checks the schema and the
+    counts first.
+    """
     etree = pytest.importorskip("lxml.etree", reason="install python3-lxml, and use /usr/bin/python3")
     rules = etree.RelaxNG(etree.parse(str(RULES)))
     assert rules.validate(etree.fromstring(data)), rules.error_log
@@ -55,7 +57,7 @@ def read_junit(data):
 
 
 def verdict_of_junit(data):
-    """The sentence, which every suite has."""
+    """Returns the sentence that every suite contains."""
     told = {each.get("value") for each in ET.fromstring(data).iter("property") if each.get("name") == "verdict"}
     assert len(told) == 1, told
     return told.pop()
@@ -72,7 +74,8 @@ def read_bmf(text):
 
 
 def read_commands(text):
-    """(command, properties, message) of each workflow command, as the runner of GitHub Actions reads a line."""
+    """Returns (command, properties, message) of each workflow command, as the runner of GitHub Actions parses a line.
+    """
     found = []
     for line in text.splitlines():
         if not line.startswith("::"):
@@ -136,7 +139,7 @@ class Page(html.parser.HTMLParser):
 
 
 def read_markdown(text):
-    """The page that GitHub's own parser makes of it."""
+    """Returns the page that GitHub's own parser makes from the text."""
     assert len(text) < GITHUB_COMMENT and len(text.encode()) < GITHUB_COMMENT
     if shutil.which("cmark-gfm") is None:
         pytest.skip("install cmark-gfm")

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -18,13 +19,25 @@ inline constexpr bool kOptional = false;
 template <typename T>
 inline constexpr bool kOptional<std::optional<T>> = true;
 
-/// The JSON schema of a struct that describes its fields (base/fields.h). Structs inside it become $defs, by their
-/// titles.
-///
-/// Unless a limit says otherwise, a number is at least 0, and a string is not empty. Every key is required, except
-/// those of a std::optional or with kLater. Unknown keys are not allowed.
+/// The JSON schema of a struct that describes its fields (base/fields.h). Structs inside the struct become $defs, by
+/// their titles, unless the inner struct has `static constexpr bool kInline = true`. Unless a limit says otherwise, a
+/// number is at least 0, and a string is not empty. Every key is required, except the keys of a std::optional and the
+/// keys with kLater or kAbsentIfEmpty. Unknown keys are not allowed.
 class FieldSchema {
  public:
+  /// Returns the schema of a document that is one of these structs. The schema has an alternative for each struct.
+  template <typename... Results>
+  static Json of_any(const std::string& id, const std::string& title, const std::string& description) {
+    FieldSchema schema;
+    const Json alternatives{schema.definition<Results>()...};
+    return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+            {"$id", id},
+            {"title", title},
+            {"description", description},
+            {"oneOf", alternatives},
+            {"$defs", schema.definitions_}};
+  }
+
   template <typename T>
   static Json of(const std::string& id) {
     FieldSchema schema;
@@ -49,10 +62,16 @@ class FieldSchema {
         return {{"type", std::is_integral_v<T> ? "integer" : "number"}, {"minimum", 0}};
       } else if constexpr (std::is_same_v<T, std::string>) {
         return {{"type", "string"}, {"minLength", 1}};
+      } else if constexpr (requires { T::kInline; }) {
+        return all.object<T>();
+      } else if constexpr (requires { typename T::Written; }) {
+        return Type<typename T::Written>::schema(all);  // the document contains another type, whose schema is used
+      } else if constexpr (requires { T::kSchema; }) {
+        return Json::parse(T::kSchema);  // the type has its own schema
       } else if constexpr (HasFields<T>) {
         return all.definition<T>();
       } else {
-        return Json::parse(T::kSchema);  // the type has its own schema
+        return {{kNoSchema, typeid(T).name()}};  // a limit has to replace this schema
       }
     }
   };
@@ -71,6 +90,12 @@ class FieldSchema {
   template <typename T>
   struct Type<std::vector<T>> {
     static Json schema(FieldSchema& all) { return {{"type", "array"}, {"items", Type<T>::schema(all)}}; }
+  };
+  template <typename T>
+  struct Type<std::set<T>> {
+    static Json schema(FieldSchema& all) {
+      return {{"type", "array"}, {"uniqueItems", true}, {"items", Type<T>::schema(all)}};
+    }
   };
   template <typename T, std::size_t size>
   struct Type<std::array<T, size>> {
@@ -91,7 +116,7 @@ class FieldSchema {
     const auto [known, is_new] = types_.emplace(name, &typeid(T));
     if (*known->second != typeid(T)) throw std::logic_error("two structs have the title " + name);
     if (is_new) {
-      definitions_[name] = Json();  // takes its place before the definitions that it uses
+      definitions_[name] = Json();  // puts the name before the definitions, which object() adds later
       definitions_[name] = object<T>();
     }
     return {{"$ref", "#/$defs/" + name}};
@@ -110,27 +135,44 @@ class FieldSchema {
     }
     T value{};
     visit_fields<T>(value, [&](const char* key, auto& field, const char* description, auto... limits) {
-      using Field = std::remove_reference_t<decltype(field)>;
-      Json property{{"description", description}};
-      property.update(Type<Field>::schema(*this));
+      using Field = std::remove_cvref_t<decltype(field)>;
       const std::array<Limit, sizeof...(limits)> all{limits...};
-      bool is_required = !kOptional<Field>;
+      Json property{{"description", description}};
+      // A property that is only a reference needs no definition of its own.
+      if (!has_limit(as_in(""), limits...)) property.update(Type<Field>::schema(*this));
+      bool is_required = !kOptional<Field> || has_limit(kNullIfEmpty, limits...);
       for (const Limit& limit : all) {
-        if (limit.key == kLater.key)
+        if (limit.key == kLater.key || limit.key == kAbsentIfEmpty.key) {
           is_required = false;
-        else
+        } else if (limit.key != kNullIfEmpty.key) {
           apply(limit, property);
+        }
       }
+      if (has_limit(kNullIfEmpty, limits...)) allow_null(property);
+      if (property.contains(kNoSchema)) throw std::logic_error(std::string("no schema of ") + key);
       properties[key] = property;
       if (is_required) required.push_back(key);
     });
     Json schema{{"title", T::kTitle}};
     if (*T::kDescription != 0) schema["description"] = T::kDescription;
+    if constexpr (requires { T::kIsRow; }) {
+      schema.update({{"type", "array"}, {"minItems", required.size()}, {"items", false}});
+      for (const Json& value : properties) schema["prefixItems"].push_back(value);
+      return schema;
+    }
     schema.update({{"type", "object"}, {"additionalProperties", false}});
     if constexpr (requires { T::kMore; }) schema.update(Json::parse(T::kMore));
     schema["required"] = required;
     schema["properties"] = properties;
     return schema;
+  }
+
+  static constexpr const char* kNoSchema = "no schema";
+
+  static void allow_null(Json& property) {
+    Json value = property;
+    value.erase("description");
+    property = {{"description", property["description"]}, {"anyOf", {value, {{"type", "null"}}}}};
   }
 
   static Json words(const std::string& text) {
@@ -145,7 +187,9 @@ class FieldSchema {
   static void apply(const Limit& limit, Json& schema) {
     const std::string key = limit.key;
     if (key.empty()) {
-      schema.update(Json::parse(limit.text));
+      const Json more = Json::parse(limit.text);
+      if (!more.empty()) schema.erase(kNoSchema);
+      schema.update(more);
     } else if (key == "$ref") {
       schema = {{"description", schema["description"]}, {"$ref", limit.text}};
     } else if (schema.contains("anyOf")) {
@@ -176,6 +220,14 @@ class FieldSchema {
   Json definitions_ = Json::object();
   std::map<std::string, const std::type_info*> types_;
 };
+
+/// Expects that results/schema/NAME.schema.json has an alternative for each of the structs.
+template <typename... Results>
+void expect_schemas(const std::string& name, const std::string& description) {
+  const std::string file = name + ".schema.json";
+  expect_committed(ZEROTAX_SOURCE_DIR "/results/schema/" + file,
+                   schema_text(FieldSchema::of_any<Results...>(file, "zerotax " + name, description)), "project_tests");
+}
 
 /// Expects that results/schema/NAME.schema.json is the schema of the struct.
 template <typename Result>

@@ -13,7 +13,7 @@
 
 namespace zerotax {
 
-/// Figures of a point that is written by hand: what is not said is 0.
+/// Metrics of a point that a test makes; the default is 0.
 struct Made {
   std::string allocator = "a";
   std::uint64_t size = kMiB;
@@ -72,12 +72,11 @@ inline Json point_of(const Made& made) {
   return json;
 }
 
-/// The findings of points that were made by hand.
 inline Json found_json(const std::vector<Json>& points, const Json& thresholds = nullptr) {
   return findings::findings_json(find_findings(typed_points(points), thresholds), "made");
 }
 
-/// Ids of what is found in points that were made by hand, with severities, as in "a-cliff-7 low".
+/// Returns the IDs and severities of the findings in points that a test made, such as "a-cliff-7 low".
 inline std::vector<std::string> found_in(const std::vector<Made>& made, const Json& thresholds = nullptr) {
   std::vector<Json> points;
   points.reserve(made.size());

@@ -1,7 +1,9 @@
-"""A real headless Firefox for the tests of the page, driven by its own protocol, Marionette: Debian has no geckodriver.
+"""A real headless Firefox for the tests of the page, driven by its own protocol, Marionette, because Debian has no
+geckodriver.
 
-https://firefox-source-docs.mozilla.org/testing/marionette/Protocol.html: a message is its length, a colon and JSON, which
-is [0, id, command, parameters] there, and [1, id, error, result] back. The commands are those of WebDriver.
+https://firefox-source-docs.mozilla.org/testing/marionette/Protocol.html describes the protocol. A message is its length, a
+colon and JSON. A request is [0, id, command, parameters], and its answer is [1, id, error, result]. The commands are those of
+WebDriver.
 """
 
 import base64
@@ -14,9 +16,9 @@ import subprocess
 import time
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of a reference
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for a reference
 START_S = 60
-# It asks for nothing by itself, and shows nothing before our page.
+# Settings under which Firefox requests nothing by itself, and shows nothing before our page.
 PREFERENCES = {
     "marionette.port": 0,
     "app.normandy.enabled": False,
@@ -40,15 +42,17 @@ PREFERENCES = {
 
 
 class Firefox:
-    """One window. Throws RuntimeError with what Firefox says."""
+    """One window of Firefox. Raises RuntimeError with Firefox's message."""
 
     def __init__(self, folder):
         folder = pathlib.Path(folder)
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()]
         (folder / "user.js").write_text("".join(lines))
-        # The last lets us read its console; versions before 138 do not know it, and do not need it.
+        # The last word of the command permits reading the console. Firefox before 138 neither knows nor needs this
+        # word.
         words = [FIREFOX, "--headless", "--marionette", "--no-remote", "--profile", folder, "--remote-allow-system-access"]
-        # Its sandbox works neither as root nor where user namespaces are forbidden; only our own file is opened.
+        # Firefox's sandbox works neither as root nor where user namespaces are forbidden. Without the sandbox, Firefox
+        # opens only our own file.
         env = {**os.environ, "HOME": str(folder), "MOZ_DISABLE_CONTENT_SANDBOX": "1"}
         self.process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -85,7 +89,7 @@ class Firefox:
         return data
 
     def command(self, name, **parameters):
-        """The result of a command of WebDriver."""
+        """Returns the result of a command of WebDriver."""
         self.count += 1
         message = json.dumps([0, self.count, name, parameters]).encode()
         self.socket.sendall(b"%d:%s" % (len(message), message))
@@ -95,7 +99,7 @@ class Firefox:
         return result
 
     def _chrome(self, script):
-        """What a script says that may see all of the browser."""
+        """Returns the result of a script that can access the whole browser."""
         self.command("Marionette:SetContext", value="chrome")
         try:
             return self.command("WebDriver:ExecuteScript", script=script, args=[])["value"]
@@ -103,12 +107,14 @@ class Firefox:
             self.command("Marionette:SetContext", value="content")
 
     def window(self, width, height=900):
-        """The width of what a page gets, in pixels: a window of Firefox is not as narrow as a phone, a frame in it is."""
+        """Sets the width of the page in pixels. A window of Firefox cannot be as narrow as a phone, but a frame in the
+        window can.
+        """
         self.command("WebDriver:SetWindowRect", width=max(width, 500), height=height + 100)
         self.width = width
 
     def open(self, path, view=""):
-        """Opens the file again in a frame of the width, and forgets what was logged before."""
+        """Opens the file again in a frame of this width, and forgets earlier log messages."""
         self.command("WebDriver:SwitchToFrame", id=None)
         self.command("WebDriver:Navigate", url="about:blank")
         self._chrome("Services.console.reset()")
@@ -124,7 +130,7 @@ class Firefox:
         return self.command("WebDriver:ExecuteScript", script=script, args=list(arguments))["value"]
 
     def press(self, selector, *keys):
-        """Puts the focus on the element, and presses the keys."""
+        """Focuses the element, and presses the keys."""
         self.run("document.querySelector(arguments[0]).focus()", selector)
         self.keys(*keys)
 
@@ -133,28 +139,30 @@ class Firefox:
         self.command("WebDriver:PerformActions", actions=[{"type": "key", "id": "keys", "actions": actions}])
 
     def all(self, selector):
-        """References of the elements."""
+        """Returns references to the elements."""
         found = self.command("WebDriver:FindElements", using="css selector", value=selector)
         return [each[ELEMENT] for each in found]
 
     def spoken(self, element):
-        """Role and name in the accessibility tree."""
+        """Returns role and name in the accessibility tree."""
         role = self.command("WebDriver:GetComputedRole", id=element)["value"]
         return role, self.command("WebDriver:GetComputedLabel", id=element)["value"]
 
     def dark(self, wanted):
-        """Sets the colour scheme that the system prefers; returns when the process that shows the page has heard of it."""
+        """Sets the color scheme that the system prefers. Returns when the process that shows the page has received the
+        setting.
+        """
         self._chrome(f"Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', {0 if wanted else 1})")
         end = time.monotonic() + START_S
         while self.run("return matchMedia('(prefers-color-scheme: dark)').matches") != wanted:
-            assert time.monotonic() < end, "the page does not hear of the preference"
+            assert time.monotonic() < end, "the preference does not reach the page"
             time.sleep(0.02)
 
     def pdf(self):
         return base64.b64decode(self.command("WebDriver:Print", background=True)["value"])
 
     def logged(self):
-        """Errors and warnings of our files since the page was opened."""
+        """Returns errors and warnings of our files since the page was opened."""
         return self._chrome(
             "return Services.console.getMessageArray().filter(m => m instanceof Ci.nsIScriptError"
             " && m.sourceName.startsWith('file:')).map(m => m.errorMessage)"

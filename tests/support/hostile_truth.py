@@ -1,7 +1,7 @@
-"""What each allocator of tests/planted/hostile does, as data: one row an allocator.
+"""The behavior of each allocator of tests/planted/hostile, as data: one row for each allocator.
 
-`zeroed` and `redundant` are the bytes of one call in the steady state, computed here from the size and from whether the
-program touches the block, never from what was reported.
+`zeroed` and `redundant` are the bytes of one call in the steady state. Both are computed from the size and from whether
+the program touches the block, never from reported values.
 """
 
 import os
@@ -13,14 +13,14 @@ from conftest import PLANTED, is_na, watches_inline_stores
 
 HOSTILE = PLANTED / "hostile"
 PAGE = os.sysconf("SC_PAGESIZE")
-# Those that tests/planted/hostile has for this processor.
+# The families of instructions for which tests/planted/hostile has allocators on this processor.
 ON_ARM64 = platform.machine() == "aarch64"
 INSTRUCTIONS = ("dc_zva", "exclusive", "simd", "stnp") if ON_ARM64 else (
     "stosq", "sse_nontemporal", "avx2", "avx512", "avx512_nontemporal", "movnti", "x87", "lock_and", "clzero")
 
 
 def pages(size):
-    """Bytes of whole pages."""
+    """Returns `size` rounded up to whole pages, in bytes."""
     return -(-size // PAGE) * PAGE
 
 
@@ -33,7 +33,9 @@ def nothing(_size, _touched):
 
 
 def of_kept(size, touched):
-    """Redundant bytes of a kept block that is cleared whole: the program's touch made every page dirty, or none."""
+    """Returns the redundant bytes of a kept block that is cleared whole. If the program touches the block, every page
+    is dirty; otherwise no page is.
+    """
     return 0 if touched else size
 
 
@@ -50,9 +52,9 @@ def tuesday(size, _touched):
 
 
 EXACT = "exact"        # reported to the byte
-UP_TO = "up to"        # the truth, or more up to `limit`: pages were counted
-AT_LEAST = "at least"  # the truth or less: docs/method.md says what goes unseen
-UNKNOWN = "n/a"        # n/a, with a reason that says `why`
+UP_TO = "up to"        # the truth, or more up to `limit`, because pages were counted
+AT_LEAST = "at least"  # the truth or less, as docs/method.md explains
+UNKNOWN = "n/a"        # n/a, with a reason that contains `why`
 OR_UNKNOWN = "exact or n/a"
 
 
@@ -61,17 +63,17 @@ class Truth(NamedTuple):
     redundant: Callable = nothing
     method: str = "none"
     bound: str = EXACT
-    limit: Callable = all_of  # of UP_TO
-    why: str = ""             # what the reason of UNKNOWN says
-    modes: bool = False       # more than one value in the steady state
-    zero_ns: str = ""         # part of the reason why zero_ns is n/a; empty: it is known if zeroed is
+    limit: Callable = all_of  # the upper bound for UP_TO
+    why: str = ""             # part of the reason of UNKNOWN
+    modes: bool = False       # whether the steady state has more than one value
+    zero_ns: str = ""         # part of the reason why zero_ns is n/a; empty if zero_ns is known whenever `zeroed` is
 
 
 MEMSET = Truth(all_of, of_kept, "memset")
 FRESH = Truth(all_of, all_of, "memset")
 INLINE = Truth(all_of, of_kept, "inline")
 FRESH_INLINE = Truth(all_of, all_of, "inline")
-# The kernel stores the zeros, told to by a system call that malloc does not make.
+# The kernel stores the zeros, in a system call that malloc usually does not make.
 TOLD = INLINE._replace(zero_ns="system calls")
 TOLD_FRESH = TOLD._replace(redundant=all_of)
 CLEAN = Truth(nothing)
@@ -79,7 +81,7 @@ UNSEEN = Truth(all_of, bound=UNKNOWN, why="unseen")
 SHARED = UNSEEN._replace(why="shared or file mapping")
 
 TRUTH = {
-    # memset in all its forms
+    # forms of memset
     "memset_value_256": MEMSET,
     "memset_one_then_zero": Truth(all_of, nothing, "memset"),
     "memset_overlapping": Truth(lambda size, _: size + 8 * PAGE,
@@ -87,7 +89,7 @@ TRUTH = {
     "memset_backwards": MEMSET,
     "memset_twice": Truth(lambda size, _: 2 * size, lambda size, touched: size if touched else 2 * size, "memset"),
     "memset_ten_thousand": Truth(constant(160_000), constant(160_000), "memset"),
-    "memset_many_then_inline": UNSEEN._replace(why="more memsets than can be remembered"),
+    "memset_many_then_inline": UNSEEN._replace(why="more calls to memset than fit in the buffer"),
     "memset_every_other_page": Truth(every_other_page, every_other_page, "memset"),
     "memset_tail": Truth(lambda size, _: size // 4, lambda size, _: size // 4, "memset"),
     "bzero": MEMSET,
@@ -113,28 +115,28 @@ TRUTH = {
         all_of, lambda size, touched: 64 * (size // PAGE + (size % PAGE >= 128)) if touched else size, "memset+inline"),
     "stosb_then_memset_16": Truth(
         all_of, lambda size, touched: 16 * (size // PAGE + (size % PAGE >= 32)) if touched else size, "memset+inline"),
-    # at these sizes they are clean; tests/allocator/study/hostile_test.py has smaller ones
+    # At these sizes, small blocks are clean. tests/allocator/study/hostile_test.py has smaller sizes.
     "small_stosb": CLEAN,
     "small_memset_by_dlsym": CLEAN,
-    # hooks: noticed, undone, jumped over
+    # hooks that are noticed, undone or skipped by a jump
     "unhooks": INLINE,
     "avoids_hooks": INLINE,
     "longjmp_out_of_memset": Truth(all_of, of_kept, bound=UP_TO, limit=lambda size, _: size + PAGE),
     # instructions
     **{name: INLINE for name in (*INSTRUCTIONS, "push", "memcpy", "memmove")},
     "stosb_fresh": FRESH_INLINE,
-    # less or more than the block
+    # less or more than the whole block
     "byte_in_each_page": Truth(lambda size, _: pages(size) // PAGE, bound=UP_TO),
     "last_byte": Truth(constant(1), bound=UP_TO, limit=constant(PAGE)),
     "inline_capacity": Truth(lambda size, _: pages(size), bound=AT_LEAST),
     "inline_twice": Truth(lambda size, _: 2 * size, bound=AT_LEAST),
     "inline_neighbour": Truth(constant(65536), bound=AT_LEAST),
     "only_dirty_pages": Truth(lambda size, touched: size if touched else 0, nothing, "inline"),
-    # the kernel stores zeros into the block where it is told to
+    # the kernel stores zeros into the block
     **{name: TOLD for name in (
         "read_dev_zero", "pread_hole", "readv_pipe", "vmsplice", "process_vm_writev", "proc_self_mem", "recv_zeros")},
     "uffd_copy": UNSEEN._replace(why="not followed"),
-    # the kernel gives other pages
+    # the kernel supplies other pages
     **{name: CLEAN for name in (
         "dontneed", "process_madvise", "mremap_over", "memfd_shared", "memfd_private", "punch_hole", "zero_range",
         "truncate_file", "madvise_remove", "uffd_zeropage", "at_first_touch_uffd")},
@@ -144,7 +146,7 @@ TRUTH = {
     "guards_while_kept": CLEAN,
     "io_uring_madvise": CLEAN._replace(bound=OR_UNKNOWN),
     "shmat_over": CLEAN._replace(bound=OR_UNKNOWN),
-    # what was zeroed is gone when the call returns
+    # the zeroed pages are gone when the call returns
     **{name: UNSEEN for name in (
         "stosb_then_dontneed", "stosb_then_guard_pages", "stosb_then_process_madvise", "shmdt_of_zeros",
         "helper_drops_zeros")},
@@ -163,7 +165,7 @@ TRUTH = {
     "memfd_private_stosb": SHARED,
     "sysv_shm": FRESH,
     "shared_stosb": SHARED,
-    # populated by the kernel
+    # the kernel has populated the pages
     "populate_then_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     "populate_then_memset": FRESH,
     "populate_write": CLEAN._replace(bound=OR_UNKNOWN),
@@ -171,12 +173,12 @@ TRUTH = {
     "mlockall_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
     "huge_page": UNSEEN._replace(why="huge pages"),
     "huge_page_for_a_moment": UNSEEN._replace(why="huge pages"),
-    # somebody else has it populated, or drops it
+    # another thread or process populates or drops the pages
     **{name: CLEAN._replace(bound=OR_UNKNOWN) for name in (
         "helper_drops", "helper_drops_and_populates", "helper_populates_beside_faults", "process_of_same_memory",
         "clone_in_each_call")},
     "helper_drops_then_stosb": FRESH_INLINE._replace(bound=OR_UNKNOWN),
-    # who zeroes, and when
+    # zeroing in other processes, signal handlers, stacks and threads, and at other times
     "child_process": SHARED,
     "vfork_child": MEMSET,
     "signal_handler": MEMSET,
@@ -198,7 +200,7 @@ TRUTH = {
     "if_preloaded": FRESH,
     "if_environment_tells": CLEAN,
     "unless_measured": CLEAN,
-    # against the instrument
+    # attacks on the instrument
     "denies_userfaultfd": UNSEEN._replace(why="userfaultfd"),
     "denies_ioctl": UNSEEN,
     "denies_ioctl_memset": MEMSET,
@@ -231,12 +233,14 @@ TRUTH = {
 
 
 def hostile(*names):
-    """The arguments that measure these."""
+    """Returns the arguments that measure these allocators."""
     return [word for name in names for word in ("--allocator", f"{name}={HOSTILE / f'lib{name}.so'}")]
 
 
 def check_zeroed(run, point, truth):
-    """That what was reported of a point of `run` is the truth, a bound of it, or n/a where nobody can know it."""
+    """Checks that the report about a point of `run` is the truth, a bound of the truth, or n/a where the truth cannot
+    be known.
+    """
     size, touch = point["size_bytes"], point["touch"]
     assert point["status"] == "ok", point["reason"]
     reported = point["zeroed_bytes"]
@@ -246,14 +250,14 @@ def check_zeroed(run, point, truth):
         assert truth.bound in (UNKNOWN, OR_UNKNOWN) or unknown_here, reported
         assert truth.why in reported["na"]
         return
-    assert truth.bound != UNKNOWN, f"{reported} reported of what nobody can know"
+    assert truth.bound != UNKNOWN, f"{reported} reported where the truth cannot be known"
     if truth.bound in (EXACT, OR_UNKNOWN):
         assert reported == zeroed
         assert point["zeroed_method"] == (truth.method if zeroed else "none") or truth.modes
         if not is_na(point["redundant_zeroed_bytes"]):
             assert point["redundant_zeroed_bytes"] == truth.redundant(size, touch > 0)
     elif truth.bound == UP_TO:
-        # For a page that the block shares with others nothing is reported unless its neighbour was filled.
+        # A page that the block shares with other blocks is not reported unless the neighboring block was filled.
         assert reported <= truth.limit(size, touch > 0)
         assert reported >= zeroed or size % PAGE != 0
     else:

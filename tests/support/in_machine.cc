@@ -1,6 +1,6 @@
 // usage: in_machine PLACE PROGRAM [WORD]...
 //
-// Runs a program in a virtual machine, as `zerotax --on PLACE` runs itself: ./run arm64 --test runs ctest so.
+// Runs a program in a virtual machine, as `zerotax --on PLACE` runs itself. ./run arm64 --test runs ctest in this way.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -7,7 +7,8 @@
 #include <x86intrin.h>
 #endif
 
-/// What tests and planted programs do by instructions of their own, so that no function of the C library sees it.
+/// Operations that tests and planted programs carry out by their own instructions. No function of the C library sees
+/// these operations.
 namespace instructions {
 
 #if defined(__x86_64__)
@@ -19,10 +20,10 @@ namespace instructions {
 [[gnu::always_inline]] inline void pause() { asm volatile("pause"); }
 
 [[gnu::always_inline]] inline std::uint64_t ticks() { return __rdtsc(); }
-/// About so many ticks, for a processor of 3 GHz.
+/// Returns the approximate number of ticks in `ns` nanoseconds. Assumes a processor of 3 GHz.
 [[gnu::always_inline]] inline std::uint64_t ticks_in(std::uint64_t ns) { return 3 * ns; }
 
-/// What the kernel returns: -errno on failure.
+/// Makes a system call and returns the kernel's result, which is -errno on failure.
 [[gnu::always_inline]] inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
   long result = number;
   register long fourth asm("r10") = d;

@@ -1,9 +1,10 @@
-"""Names that attack their reader, the form in which zerotax shows them, and text that no output may contain. Nothing
-here comes from zerotax's own table of characters: unicodedata classifies each character."""
+"""Names that attack their reader, the form in which zerotax shows these names, and texts that no output may contain.
+Nothing in this file comes from zerotax's own table of characters; unicodedata classifies each character instead.
+"""
 
 import unicodedata
 
-# Keys name the target of each attack.
+# Each key names the target of the attack.
 NASTY = {
     "terminal": b"e\x1b]0;PWNED\x07\x1b[2Jz",
     "next_line": b"x\n::stop-commands::t",
@@ -31,24 +32,24 @@ FILE = b"p\n\x1b[31m\xff" + "\u202e\u009b".encode() + b"::e##[x]<&|`\""
 
 
 def is_hidden(character):
-    """Whether the character is invisible, or looks like something else."""
+    """Whether the character is invisible or looks like a different character."""
     number, category = ord(character), unicodedata.category(character)
     is_no_character = number & 0xFFFE == 0xFFFE or 0xFDD0 <= number <= 0xFDEF
     return is_no_character or category in ("Cc", "Cf", "Zl", "Zp", "Cs") or (category == "Zs" and character != " ")
 
 
 def escaped(character):
-    """The escape of a hidden character."""
+    """Returns the escape of a hidden character."""
     number = ord(character)
     if character in "\n\r\t":
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
-    if 0xDC80 <= number <= 0xDCFF:   # Python's own form of a byte that is not UTF-8
+    if 0xDC80 <= number <= 0xDCFF:   # Python's own representation of a byte that is not UTF-8
         return f"\\x{number - 0xDC00:02x}"
     return f"\\x{number:02x}" if number < 0x80 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def shown(name):
-    """A name as zerotax shows it, on one line."""
+    """Returns a name as zerotax shows it, on one line."""
     text = "".join(escaped(each) if is_hidden(each) else each for each in name.decode("utf-8", "surrogateescape"))
     text = text.replace("##[", "#\\x23[")
     blanks = len(text) - len(text.lstrip(" "))
@@ -56,14 +57,16 @@ def shown(name):
 
 
 def folded(name):
-    """The same in a line of folded stacks, for a function that is not the last one."""
+    """Returns a name as zerotax shows it in a line of folded stacks. The last function of a line is shown differently.
+    """
     return shown(name).replace(";", "\\x3b")
 
 
 def assert_clean(data, commands=False):
-    """Checks that an output is text of visible characters, without commands of GitHub's runner unless `commands`;
-    returns the text."""
-    text = data.decode("utf-8")   # strict: it must be UTF-8
+    """Checks that an output is text of visible characters. Unless `commands`, the output must contain no commands of
+    GitHub's runner. Returns the text.
+    """
+    text = data.decode("utf-8")   # raises if the output is not UTF-8
     bad = [at for at, each in enumerate(text) if each == "#" and text.startswith("##[", at)
            or each not in "\n\t" and is_hidden(each)]
     assert not bad, [text[max(0, at - 60):at + 30] for at in bad[:5]]

@@ -1,5 +1,6 @@
-"""Shared by the tests of `zerotax record` from outside: the planted programs of tests/program/record/outside, and a running
-process of a program that waits to be watched."""
+"""Helpers for the tests of `zerotax record` from outside. The helpers build the planted programs of
+tests/program/record/outside, and run a program that waits to be watched.
+"""
 
 import contextlib
 import json
@@ -19,7 +20,7 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="root only")
 
 
 def build(folder, *command):
-    """A program of tests/program/record/outside; skips where its compiler is missing."""
+    """Builds a program of tests/program/record/outside, or skips the test if the compiler is missing."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is missing: run ./run install")
     program = folder / "refills"
@@ -31,7 +32,7 @@ def build(folder, *command):
 
 @contextlib.contextmanager
 def open_folder():
-    """A folder that everybody may use: those of pytest are root's alone."""
+    """Makes a folder that all users may use, because pytest's folders belong to root alone."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         yield pathlib.Path(folder)
@@ -42,7 +43,7 @@ def functions(site):
 
 
 class Attached:
-    """A planted program that has started, and waits for a line twice: attach while it waits."""
+    """A planted program that has started. The program waits twice for a line, so that a watcher can attach."""
 
     def __init__(self, program, *words, prefix=(), **environment):
         self.run = subprocess.Popen([*prefix, str(program), *map(str, words), "attach"], stdin=subprocess.PIPE,
@@ -54,7 +55,7 @@ class Attached:
         self.run.stdin.flush()
 
     def faults(self):
-        """Those of its work, when it has done it."""
+        """Waits until the program's work is done. Returns the page faults of this work."""
         before, after = map(int, self.run.stdout.readline().split())
         return after - before
 
@@ -67,7 +68,7 @@ class Attached:
 
 
 def start_record(folder, pid, *options, prefix=()):
-    """Without a PID, the options say what is recorded."""
+    """Starts a recording. If no PID is given, the options specify what is recorded."""
     process = ["--pid", str(pid)] if pid else []
     started = subprocess.Popen([*prefix, str(ZEROTAX), "record", *process, "--json", str(folder / "record.json"),
                                 "--text", str(folder / "record.txt"), *map(str, options)], stderr=subprocess.PIPE,
@@ -77,7 +78,7 @@ def start_record(folder, pid, *options, prefix=()):
 
 
 def perf_events(pid):
-    """How many perf events it has opened; none once it has ended."""
+    """Returns the number of perf events that the process has opened, or 0 once it has ended."""
     found = 0
     with contextlib.suppress(OSError):
         for link in os.scandir(f"/proc/{pid}/fd"):
@@ -87,11 +88,11 @@ def perf_events(pid):
 
 
 def wait_until_it_watches(pid):
-    """Its threads run, and for half a second it has opened no more perf events."""
+    """Waits until the recorder's threads run, and the recorder has opened no perf event for half a second."""
 
     def has_threads():
         try:
-            # What starts it (setpriv) becomes it.
+            # The program that starts the recorder (setpriv) becomes the recorder.
             return len(os.listdir(f"/proc/{pid}/task")) >= 4
         except OSError:
             return True
@@ -105,7 +106,7 @@ def wait_until_it_watches(pid):
 
 
 class Outcome:
-    """What a recording wrote into a folder, once it has ended with that status."""
+    """The output of a recording in a folder. The recording has ended with this status."""
 
     def __init__(self, folder, started=None, status=0):
         if started:

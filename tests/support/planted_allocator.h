@@ -7,8 +7,8 @@
 
 namespace zerotax {
 
-/// The C library's allocator in its probe of this build, and a planted one (tests/planted) preloaded into the same.
-/// ZEROTAX_BINARY_DIR is the folder of the build.
+/// The allocator under test: the C library's, in the probe of this build, or a planted allocator (tests/planted) that
+/// is preloaded into this probe. ZEROTAX_BINARY_DIR is the build folder.
 inline Allocator glibc_allocator() {
   ::setenv("ZEROTAX_PROBE_DIR", ZEROTAX_BINARY_DIR "/bin", 1);
   return {"glibc", ZEROTAX_BINARY_DIR "/bin/bench-glibc", {}, {}, "1"};

@@ -1,4 +1,6 @@
-"""Stands in for GitHub's interface of comments: two comments a page, and only the token "secret" may ask."""
+"""A stand-in for GitHub's API for comments. The stand-in returns two comments per page, and accepts only the token
+"secret".
+"""
 
 import contextlib
 import http.server
@@ -9,7 +11,9 @@ import urllib.parse
 
 
 class Comments:
-    """The comments of pull request 7 of me/mine, and the requests. `refuses`: the status of answers to writes."""
+    """The comments of pull request 7 of me/mine, and the received requests. `refuses` is the status with which writes
+    are answered.
+    """
 
     def __init__(self):
         self.bodies, self.asked, self.refuses = {}, [], None

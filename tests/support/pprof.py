@@ -1,5 +1,6 @@
-"""Reads pprof's profiles by the rules of their format alone, for what zerotax writes must not be checked by itself:
-https://github.com/google/pprof/blob/main/proto/profile.proto."""
+"""Reads pprof's profiles only by the rules of their format, so that zerotax does not check its own output:
+https://github.com/google/pprof/blob/main/proto/profile.proto.
+"""
 
 import gzip
 
@@ -18,7 +19,7 @@ def _varint(data, at):
 
 
 def _fields(data):
-    """The fields of a message: {number: values}."""
+    """Returns the fields of a message as {number: values}."""
     found, at = {}, 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -42,8 +43,9 @@ def _packed(data):
 
 
 class Profile:
-    """types: [(name, unit)]; samples: [(stack, {type: value}, label of kind)], a stack being (function, file, line, module)
-    innermost first."""
+    """A profile. `types` is [(name, unit)], and `samples` is [(stack, {type: value}, value of the label "kind")]. A
+    stack is a list of (function, file, line, module), innermost first.
+    """
 
     def __init__(self, path):
         fields = _fields(gzip.decompress(path.read_bytes()))

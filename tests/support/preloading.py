@@ -1,6 +1,6 @@
-"""How the tests run programs with liblargecache.so preloaded.
+"""Helpers to run programs with liblargecache.so preloaded.
 
-The library is $ZEROTAX_BUILD/lib/liblargecache.so; ZEROTAX_BUILD defaults to <repository>/build.
+The library is $ZEROTAX_BUILD/lib/liblargecache.so. ZEROTAX_BUILD defaults to <repository>/build.
 """
 
 import os
@@ -19,7 +19,9 @@ is_built = pytest.mark.skipif(not LIBRARY.exists(), reason=f"{LIBRARY} is not bu
 
 
 def unit_tests_of_largecache():
-    """The object files of largecache's unit tests and their parts of the harness, to link with a changed library."""
+    """Returns the object files that are linked with a changed library: largecache's unit tests, and the files of the
+    harness that the tests need.
+    """
     objects = sorted((BUILD / "tests" / "CMakeFiles" / "largecache_tests.dir").rglob("*.cxx.o"))
     assert objects, "largecache_tests is not built: ./run test builds it"
     return [*objects, *(BUILD / "harness").rglob("emulated_cpu_*.o")]
@@ -36,7 +38,9 @@ def environment(preload, **knobs):
 
 
 def run(command, preload=True, cwd=None, prefix=(), **knobs):
-    """Runs it to its end; the knobs are environment variables. The command in `prefix` is not preloaded."""
+    """Runs a command to its end. The knobs are environment variables. The library is not preloaded into the command in
+    `prefix`.
+    """
     if prefix:
         variables = environment(False, **knobs)
         command = [*prefix, "env", *([f"LD_PRELOAD={LIBRARY}"] if preload else []), *map(str, command)]
@@ -45,14 +49,15 @@ def run(command, preload=True, cwd=None, prefix=(), **knobs):
     return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, timeout=300, check=False)
 
 
-# As it comes; and with nearly every block above a page large, so that all of a program is served by the cache.
+# The default settings, and settings under which nearly every block above a page is large, so that the cache serves the
+# whole program.
 KNOBS = {
     "116": {},
     "116 low": {"LARGECACHE_THRESHOLD": "4096", "LARGECACHE_RESERVE": "4MiB"},
     "adaptive": {"LARGECACHE_POLICY": "adaptive"},
     "adaptive low": {"LARGECACHE_POLICY": "adaptive", "LARGECACHE_THRESHOLD": "4096", "LARGECACHE_ENTRIES": "16"},
 }
-SHORT = ("adaptive low",)  # the one that does most; the others serve less of a program, or keep more
+SHORT = ("adaptive low",)  # the most demanding of KNOBS
 each_knobs = pytest.mark.parametrize("knobs", [
     pytest.param(knobs, id=name, marks=[] if name in SHORT else pytest.mark.long("less of the same cache"))
     for name, knobs in KNOBS.items()])

@@ -4,6 +4,6 @@
 
 #include "os/processor.h"
 
-/// Leaves a test of times out where none is that of a real CPU.
+/// Skips a test of times if the CPU is emulated.
 #define ONLY_ON_A_REAL_CPU() \
-  if (::zerotax::cpu_is_emulated()) GTEST_SKIP() << "no time is that of a real CPU here"
+  if (::zerotax::cpu_is_emulated()) GTEST_SKIP() << "an emulated CPU has no meaningful times"

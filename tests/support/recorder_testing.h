@@ -14,7 +14,7 @@
 
 #include "trace/ctf_trace.h"
 
-/// An event of the tests: numbered, so that a missing one is seen, and one that is there twice.
+/// An event with a number, so that a missing or duplicated event is noticed.
 ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 namespace zerotax {
@@ -22,7 +22,7 @@ namespace zerotax {
 using trace::CtfEvent;
 using trace::CtfTrace;
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 class TraceFolder {
  public:
   TraceFolder() {
@@ -48,7 +48,7 @@ inline void record_numbers(std::uint64_t who, std::uint64_t count, std::uint64_t
   for (std::uint64_t i = from; i < from + count; ++i) record(number{.who = who, .value = i});
 }
 
-/// The values that each one recorded, in the order of the trace.
+/// Returns the values that each `who` recorded, in the order of the trace.
 inline std::map<std::uint64_t, std::vector<std::uint64_t>> read_numbers(CtfTrace& trace) {
   std::map<std::uint64_t, std::vector<std::uint64_t>> values;
   trace.for_each([&](const CtfEvent& event) {
@@ -60,7 +60,7 @@ inline std::map<std::uint64_t, std::vector<std::uint64_t>> read_numbers(CtfTrace
   return values;
 }
 
-/// From first to first + count - 1.
+/// Returns the numbers from first to first + count - 1.
 inline std::vector<std::uint64_t> sequence(std::uint64_t count, std::uint64_t first = 0) {
   std::vector<std::uint64_t> values(count);
   for (std::uint64_t i = 0; i < count; ++i) values[i] = first + i;

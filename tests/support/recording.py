@@ -1,4 +1,4 @@
-"""What the tests of `zerotax record` share: the programs, and a run of the command with its report checked."""
+"""Helpers for the tests of `zerotax record`: the programs, and a run of the command with a checked report."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ENDING = PROGRAMS / "ending"
 
 
 class Recorded:
-    """A program that was run under the command: what it said, and the report."""
+    """A program that ran under the command, with its output and the report."""
 
     def __init__(self, done, report, text):
         self.status = done.returncode
@@ -28,18 +28,18 @@ class Recorded:
         return self.json["totals"]
 
     def processes(self, name):
-        """Those whose executable has this name, in the order of their beginning."""
+        """Returns the processes whose executable has this name, in the order of their start."""
         return [p for p in self.json["processes"] if pathlib.Path(p["executable"]).name == name]
 
     def size_class(self, size):
-        """The histogram's row for requests of this size."""
+        """Returns the histogram's row for requests of this size."""
         [row] = [r for r in self.json["histogram"] if r["from_bytes"] <= size < r["below_bytes"]]
         return row
 
 
 def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environment):
-    """Runs `zerotax record options -- command`; its JSON is checked against the schema."""
-    # Whoever runs it must be able to write there.
+    """Runs `zerotax record options -- command`, and checks its JSON against the schema."""
+    # Every user who runs the command must have write access to this folder.
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         report, text = pathlib.Path(folder, "record.json"), pathlib.Path(folder, "record.txt")
@@ -58,7 +58,9 @@ def record(*command, options=(), prefix=(), stdin=None, timeout=120, **environme
 
 
 def check_sums(report):
-    """The totals are the sums of the processes, and those of their threads; the histogram adds up to them."""
+    """Checks that the totals are the sums of the processes, that each process is the sum of its threads, and that the
+    histogram adds up to the totals.
+    """
     def add(parts, *path):
         found = []
         for part in parts:

@@ -1,4 +1,4 @@
-"""What tests of refusals share: a command that must not be waited for, and a folder that must not change."""
+"""Helpers for tests of refusals: a command that must end soon, and a folder that must not change."""
 
 import concurrent.futures
 import os
@@ -8,11 +8,11 @@ import time
 from conftest import clean_environment, without_progress
 
 LONGEST_LINE = 500
-HANGS = 20  # seconds; a refusal takes a fraction of one
+HANGS = 20  # seconds; a refusal takes a fraction of a second
 
 
 def contents(folder):
-    """Every name below a folder, with what is in it, or what it is, and when it was last written."""
+    """Returns every name below a folder. With each name: the contents or the type, and the time of the last change."""
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
@@ -23,7 +23,9 @@ def contents(folder):
 
 
 def try_line(words, folder, environment=None):
-    """What became of a command: (status, standard output, standard error, seconds); no status if it hangs."""
+    """Runs a command. Returns (status, standard output, standard error, seconds), without a status if the command
+    hangs.
+    """
     begin = time.monotonic()
     try:
         done = subprocess.run(
@@ -36,7 +38,9 @@ def try_line(words, folder, environment=None):
 
 
 def try_all(jobs):
-    """The results of functions, in their order, a few at a time; says which took longest."""
+    """Runs a few of the functions at a time, and returns their results in the order of the functions. Prints which
+    function took longest.
+    """
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: job(), jobs))
     print(f"slowest of {len(results)}: {max(seconds for *_, seconds in results):.2f} s")
@@ -44,8 +48,9 @@ def try_all(jobs):
 
 
 def check_refusal(result):
-    """Fails unless a command ended with status 2 and one readable line, a problem and a remedy, and printed nothing; returns
-    the line."""
+    """Fails unless a command ended with status 2, printed nothing to standard output, and printed one readable line to
+    standard error. The line must name a problem and a remedy. Returns the line.
+    """
     status, output, errors, _ = result
     assert (status, output) == (2, ""), (errors, output[:500])
     assert errors.startswith("zerotax: ") and errors.endswith("\n") and errors.count("\n") == 1, errors
@@ -56,7 +61,7 @@ def check_refusal(result):
 
 
 def refused(done, *words):
-    """Fails unless the command refused with one line of these words, and a remedy."""
+    """Fails unless the command refused with one line that contains these words and a remedy."""
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     assert done.stdout == ""
     said = without_progress(done.stderr)

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: the pages that its tests look at, the browser, and what is drawn."""
+"""The page of a run in a real browser: the pages that the tests open, the browser, and the drawn lines and texts."""
 
 import functools
 import json
@@ -33,7 +33,7 @@ FINDING = {
     "shown_in": {"figure": "heat", "columns": {"heat.f": "redundant"}},
     "evidence": [EVIDENCE],
 }
-CANNOT = 3  # the machine lets nobody watch
+CANNOT = 3  # the command's exit status if the machine does not permit watching
 FORKS = """
 import os, time
 block = bytearray(b"x") * (8 << 20)
@@ -50,7 +50,7 @@ sys.path += [str(SOURCE / "tests" / "support" / "sample_results"), str(SOURCE / 
 
 def page_of(results, out):
     done = subprocess.run(
-        [sys.executable, SOURCE / "plots" / "page" / "write_page.py", results, "--out", out],
+        [sys.executable, SOURCE / "plots" / "write_page.py", results, "--out", out],
         capture_output=True,
         text=True,
         check=False,
@@ -61,7 +61,7 @@ def page_of(results, out):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of the reference, with a finding and with what cow writes beside it."""
+    """Makes the page of the reference run, with a finding and the results of cow added."""
     folder = tmp_path_factory.mktemp("page") / "run"
     folder.mkdir()
     for name in RUN_FILES:
@@ -83,7 +83,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def quiet(browser):
-    """Wide, light, on screen; and after each test nothing may have been logged."""
+    """Sets a wide, light screen. After each test, checks that nothing was logged."""
     browser.window(1000)
     browser.devtools("Emulation.setEmulatedMedia", media="", features=[])
     yield
@@ -96,14 +96,14 @@ def points():
 
 
 def names_at(size):
-    """Every allocator of the reference with its point of this size, untouched."""
+    """Returns each allocator of the reference with its untouched point of this size."""
     return {
         p["allocator"]: p for p in points() if (p["case"], p["size_bytes"], p["touch"]) == ("calloc_loop", size, 0.0)
     }
 
 
 def lines(browser, figure):
-    """The names of the lines that are drawn, those without a path left out."""
+    """Returns the names of the drawn lines. A line without a path is left out."""
     return browser.run(
         "return [...document.querySelectorAll(`#${arguments[0]} [data-line]`)]"
         ".filter(g => g.querySelector('.line').getAttribute('d')).map(g => g.dataset.line)",
@@ -112,7 +112,7 @@ def lines(browser, figure):
 
 
 def ticks(browser, figure):
-    """What is written at the axes."""
+    """Returns the texts at the axes."""
     return browser.run(
         "return [...document.querySelectorAll(`#${arguments[0]} .plot > svg text`)].map(t => t.textContent)", figure
     )

@@ -12,7 +12,7 @@
 
 namespace zerotax {
 
-/// Takes out the metrics that an earlier version did not have (base/fields.h).
+/// Removes the metrics that an earlier version did not have (base/fields.h).
 inline void drop_missing(Json& json) {
   const auto is_missing = [](const Json& value) {
     return is_not_available(value) && value.at("na") == "an earlier version wrote this file";
@@ -26,7 +26,8 @@ inline void drop_missing(Json& json) {
   }
 }
 
-/// Every document of this schema that is committed comes back byte for byte from the room's structs; at least one is.
+/// Expects that the room's structs read and write every committed document of this schema unchanged, byte for byte.
+/// Fails if there is no document.
 inline void expect_round_trips(const std::string& schema, const std::function<Json(const Json&)>& there_and_back) {
   std::size_t documents = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(ZEROTAX_SOURCE_DIR "/results/reference")) {

@@ -11,7 +11,7 @@
 
 namespace zerotax {
 
-/// Everything in one line, with spaces behind commas and colons.
+/// Returns JSON in one line, with a space after each comma and colon.
 inline std::string line_of(const Json& json) {
   if (!json.is_structured()) return json.dump();
   std::string line;
@@ -40,7 +40,7 @@ inline void write_text(const Json& json, std::size_t indent, std::size_t used, s
   text += "\n" + std::string(indent, ' ') + (json.is_object() ? "}" : "]");
 }
 
-/// JSON as the schemas are written: what fits in a line stands in one.
+/// Returns JSON in the layout of the schemas. A value that fits into one line is written in one line.
 inline std::string schema_text(const Json& json) {
   std::string text;
   write_text(json, 0, 0, text);
@@ -53,8 +53,8 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// Expects that the committed file has this text. With ZEROTAX_WRITE=1, writes the text to the file first. `tests`: the
-/// test program to run for that.
+/// Expects that the committed file has this text. With ZEROTAX_WRITE=1, writes the text to the file first. `tests` is
+/// the name of the test program that calls this function.
 inline void expect_committed(const std::string& path, const std::string& text, const char* tests) {
   if (std::getenv("ZEROTAX_WRITE") != nullptr) std::ofstream(path) << text;
   EXPECT_EQ(text_of(path), text) << path << " is out of date: run ZEROTAX_WRITE=1 build/tests/" << tests;

@@ -1,4 +1,4 @@
-"""A Slurm cluster on this machine: munged, slurmctld and slurmd -N for each node, in a folder of its own, as root."""
+"""A Slurm cluster on this machine: munged, slurmctld and slurmd -N for each node, in a separate folder, as root."""
 
 import contextlib
 import os
@@ -12,8 +12,8 @@ import time
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
-# Of the times: a node that is gone is noticed within ten seconds, and its tasks start again five seconds later, for a
-# credential must expire before (cred_expire; less than 5 is not taken).
+# Slurm notices a lost node within ten seconds, and restarts its tasks five seconds later. Before that, a credential
+# must expire (cred_expire, which must be at least 5).
 CONFIGURATION = """\
 ClusterName=zerotax
 SlurmctldHost={host}(127.0.0.1)
@@ -49,7 +49,7 @@ PartitionName=main Nodes={names} Default=YES MaxTime=INFINITE State=UP
 
 
 def missing():
-    """Why there can be no cluster here, or None."""
+    """Returns the reason why this machine cannot run a cluster, or None."""
     if os.geteuid() != 0:
         return "slurmd must be started by root"
     absent = [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
@@ -65,12 +65,14 @@ def free_ports(count):
 
 
 def processes_of(folder, node=None):
-    """All processes in tasks of this cluster, and those that started them: {pid: is it a slurmstepd}."""
+    """Returns all processes in tasks of this cluster, and the processes that started them, as {pid: whether it is
+    slurmstepd}.
+    """
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
-            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            parent = int((entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[1])
             if f"SLURM_CONF={folder}/slurm.conf" not in words:
                 continue
             if not any(word == f"SLURMD_NODENAME={node}" if node else word.startswith("SLURMD_NODENAME=")
@@ -90,8 +92,9 @@ def kill(pid):
 
 
 class Cluster:
-    """`with Cluster(folder) as cluster`: its commands need `cluster.environment`. Each node has one CPU; `bound_to`: of
-    each node, the one that its tasks run on."""
+    """Used as `with Cluster(folder) as cluster`. Commands that use the cluster need `cluster.environment`. Each node
+    has one CPU. For each node, `bound_to` has the CPU on which the node's tasks run.
+    """
 
     def __init__(self, folder, nodes=("n1", "n2"), bound_to=()):
         self.folder = pathlib.Path(folder)
@@ -133,7 +136,7 @@ class Cluster:
                               capture_output=True, text=True, timeout=60).stdout
 
     def start(self, node, prefix=()):
-        """Starts a node; `prefix`: a program that starts slurmd, as unshare(1)."""
+        """Starts a node. `prefix` is a program that starts slurmd, such as unshare(1)."""
         bound = ["taskset", "--cpu-list", str(self.bound_to[node])] if node in self.bound_to else []
         self.run("slurmd", "-f", self.folder / "slurm.conf", "-N", node, prefix=[*bound, *prefix])
 
@@ -150,18 +153,18 @@ class Cluster:
         return None
 
     def kill_node(self, node):
-        """As if its power had failed: slurmd, and all that runs in its tasks."""
+        """Stops a node as if its power had failed: kills slurmd, and everything that runs in the node's tasks."""
         if (pid := self.pid(f"slurmd-{node}")) is not None:
             kill(pid)
-            (self.folder / f"slurmd-{node}.pid").unlink()  # the number may become another's
+            (self.folder / f"slurmd-{node}.pid").unlink()  # by now, another process may have this process ID
         while found := processes_of(self.folder, node):
-            # The step first, so that it cannot tell the controller how its task ended.
+            # The step is killed before its task, so that the step cannot report to the controller how the task ended.
             for pid in sorted(found, key=lambda each: not found[each]):
                 kill(pid)
 
     @contextlib.contextmanager
     def blind(self, node, folder):
-        """A node that does not see what is in a folder."""
+        """Restarts a node. After the restart, the node does not see the contents of a folder."""
         script = 'mount -t tmpfs none "$0" && exec "$@"'
         self.kill_node(node)
         try:
@@ -174,32 +177,32 @@ class Cluster:
             self.wait_until_idle()
 
     def stop_a_task(self, node):
-        """Suspends the zerotax of a task of this node; false if none is running."""
+        """Suspends the zerotax of a task of this node. Returns false if no task is running."""
         for pid in processes_of(self.folder, node):
             with contextlib.suppress(OSError):
                 if b"\0shard\0" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGSTOP)
-                    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+                    return pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()[0] == "T"
         return False
 
     def queue(self, form):
-        """A line for each task that Slurm knows, in squeue's format."""
+        """Returns a line in squeue's format for each task that Slurm knows."""
         return self.run("squeue", "--noheader", "--array", "--states=all", f"--format={form}").splitlines()
 
     def jobs(self):
         return set(self.queue("%F"))
 
     def unfinished(self, job):
-        """The states of a job's tasks that have not ended."""
+        """Returns the states of a job's tasks that have not ended."""
         lines = [line.split() for line in self.queue("%F %T")]
         return [state for number, state in lines if number == job and state in ("PENDING", "RUNNING")]
 
     def held(self):
-        """The number of a job that its user holds, or None."""
+        """Returns the number of a job that its user holds, or None."""
         return next((line.split()[0] for line in self.queue("%F %r") if line.endswith("JobHeldUser")), None)
 
     def stop(self):
-        """Ends everything, whatever state it is in."""
+        """Ends all processes of the cluster, whatever their state."""
         for node in self.nodes:
             self.kill_node(node)
         for what in ("slurmctld", "munge"):

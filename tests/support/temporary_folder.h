@@ -9,7 +9,7 @@
 
 namespace zerotax {
 
-/// A test with a folder of its own, which is gone after it.
+/// A test with its own folder, which is removed after the test.
 class WithTemporaryFolder : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,5 @@
-"""What the tests of the recorder share: programs that record known numbers, and what two readers make of their traces."""
+"""Helpers for the tests of the recorder: programs that record known numbers, and two readers of these programs' traces.
+"""
 
 import collections
 import json
@@ -14,13 +15,13 @@ BABELTRACE = shutil.which("babeltrace2")
 
 
 def traced(name, *arguments, folder, **environment):
-    """Runs a program of tests/traced with its trace in `folder`; what it said, and its status."""
+    """Runs a program of tests/traced with its trace in `folder`. Returns its output and status."""
     return subprocess.run([str(TRACED / name), *map(str, arguments)], timeout=120, capture_output=True, text=True, check=False,
                           env=clean_environment(ZEROTAX_TRACE_DIR=str(folder), **environment))
 
 
 def trace(*arguments, status=0, **environment):
-    """`zerotax trace` with these arguments: what it printed, and what it said on stderr."""
+    """Runs `zerotax trace` with these arguments. Returns its output."""
     done = subprocess.run([str(ZEROTAX), "trace", *map(str, arguments)], timeout=300, capture_output=True, text=True,
                           check=False, env=clean_environment(**environment))
     assert done.returncode == status, done.stderr or done.stdout[:2000]
@@ -28,7 +29,7 @@ def trace(*arguments, status=0, **environment):
 
 
 def summary(folder, *options, **how):
-    """The checked JSON of `zerotax trace summary`."""
+    """Returns the checked JSON of `zerotax trace summary`."""
     report = json.loads(trace("summary", folder, *options, "--json", "-", **how).stdout)
     check_schema(report, "trace")
     assert report["events"] == sum(row["events"] for row in report["types"])
@@ -37,7 +38,7 @@ def summary(folder, *options, **how):
 
 
 def numbers(folder):
-    """Of each one who recorded numbers: the values, in the order of the trace."""
+    """Returns the values that each `who` recorded, in the order of the trace."""
     values = collections.defaultdict(list)
     for line in trace("print", folder, "--event", "number").stdout.splitlines():
         who, value = re.search(r" who=(\d+) value=(\d+)$", line).groups()
@@ -46,7 +47,7 @@ def numbers(folder):
 
 
 def babeltrace(folder):
-    """The lines that babeltrace2 prints of a trace, and the events that it says were discarded."""
+    """Returns the lines that babeltrace2 prints for a trace, and the trace's number of discarded events."""
     if BABELTRACE is None:
         pytest.skip("babeltrace2 is not installed")
     done = subprocess.run([BABELTRACE, str(folder)], timeout=300, capture_output=True, text=True, check=False)
@@ -59,7 +60,8 @@ def babeltrace(folder):
 
 
 def agree(folder, *, discarded_too=True):
-    """Both readers find the same events, and as many that were discarded: how many, and how many not."""
+    """Checks that both readers find the same events and the same number of discarded events. Returns the two numbers.
+    """
     report = summary(folder)
     lines, discarded = babeltrace(folder)
     assert len(lines) == report["events"]

@@ -1,4 +1,6 @@
-"""A virtual machine: Debian's kernel under QEMU, whose only files are ours. It runs one shell script, and ends."""
+"""Runs one shell script in a virtual machine and stops the machine. The machine is Debian's kernel under QEMU, with
+only our files.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from collections.abc import Callable
 
 import pytest
 
-# By the machine's name: Debian's name of the architecture, its kernel, QEMU's program, and how it is started.
+# For each kind of machine: Debian's name of the architecture, its kernel, and QEMU's program and options.
 KINDS = {
     "x86_64": ("amd64", "linux-image-cloud-amd64", "qemu-system-x86_64", ["-machine", "pc", "-cpu", "max"], "ttyS0"),
     "aarch64": ("arm64", "linux-image-cloud-arm64", "qemu-system-aarch64", ["-machine", "virt", "-cpu", "max"], "ttyAMA0"),
@@ -41,11 +43,13 @@ poweroff -f
 
 
 class Missing(Exception):
-    """A machine of this kind cannot be started here; the text says why."""
+    """A machine of this kind cannot be started here. The text contains the reason."""
 
 
 def _apt(folder: pathlib.Path, architecture: str) -> list[str]:
-    """apt-get's words for packages of another architecture, with lists of its own, which need no right."""
+    """Returns apt-get's options for packages of another architecture. The package lists are separate, so no privileges
+    are needed.
+    """
     native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
     if architecture == native:
         return ["apt-get", "-q"]
@@ -59,15 +63,16 @@ def _apt(folder: pathlib.Path, architecture: str) -> list[str]:
 
 
 def _unpacked(architecture: str, package: str, what: str, keep: Callable[[pathlib.Path], None]) -> None:
-    """Fetches a package of Debian's, and calls `keep` with the folder of its files, which goes afterwards. If the package only
-    depends on the one of the newest kernel, fetches that one. Raises Missing."""
+    """Fetches a Debian package, and calls `keep` with the folder of the package's files. The folder is removed
+    afterwards. If the package only depends on the newest kernel's package, fetches the latter. Raises Missing.
+    """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise Missing(f"{what} is fetched with Debian's apt-get")
     KERNELS.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=KERNELS) as made:
             made = pathlib.Path(made)
-            made.chmod(0o777)  # apt-get writes as a user of its own
+            made.chmod(0o777)  # apt-get writes as its own user
             apt = _apt(made, architecture)
             if package.startswith("linux-image-"):
                 cache = [word.replace("apt-get", "apt-cache") for word in apt if word != "-q"]
@@ -82,7 +87,7 @@ def _unpacked(architecture: str, package: str, what: str, keep: Callable[[pathli
 
 
 def kernel(machine: str) -> pathlib.Path:
-    """The folder of Debian's kernel and its modules; fetched once. Raises Missing."""
+    """Returns the folder with Debian's kernel and the kernel's modules, which is fetched once. Raises Missing."""
     architecture, package, *_ = KINDS[machine]
     folder = KERNELS / architecture
     if not list(folder.glob("boot/vmlinuz-*")):
@@ -91,7 +96,9 @@ def kernel(machine: str) -> pathlib.Path:
 
 
 def busybox(machine: str) -> pathlib.Path:
-    """A shell for the machine; that of another architecture lies beside its kernel, and is fetched once. Raises Missing."""
+    """Returns a shell for the machine. A shell for another architecture is stored beside that architecture's kernel and
+    is fetched once. Raises Missing.
+    """
     if machine == os.uname().machine:
         path = pathlib.Path("/bin/busybox")
         if not path.exists():
@@ -105,8 +112,9 @@ def busybox(machine: str) -> pathlib.Path:
 
 
 def modules(machine: str, *names: str) -> list[pathlib.Path]:
-    """The files of these modules of the kernel and of what they need, in the order of loading. A module that the kernel
-    has built in has none."""
+    """Returns the files of these kernel modules and of the modules that they need, in the order of loading. A built-in
+    module has no file.
+    """
     [tree] = (kernel(machine) / "lib" / "modules").iterdir()
     files = {path.name.split(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
     found: list[pathlib.Path] = []
@@ -126,13 +134,13 @@ def modules(machine: str, *names: str) -> list[pathlib.Path]:
 
 
 def libraries(program: pathlib.Path) -> set[pathlib.Path]:
-    """The shared libraries that it needs, the dynamic linker among them."""
+    """Returns the shared libraries that a program needs, including the dynamic linker."""
     told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     return {pathlib.Path(path) for path in re.findall(r"(/\S+)", told)}
 
 
 def _archive(files: dict[str, tuple[bytes, int]]) -> bytes:
-    """An archive of the kernel's kind (cpio, newc) of these files: name to content and mode."""
+    """Returns an archive in the kernel's format (cpio, newc) of these files, given as name to content and mode."""
     folders = {str(parent) for name in files for parent in pathlib.PurePosixPath(name).parents} - {"."}
     entries = [(name, b"", stat.S_IFDIR | 0o755) for name in sorted(folders)]
     entries += [(name, content, stat.S_IFREG | mode) for name, (content, mode) in files.items()]
@@ -152,9 +160,10 @@ def _archive(files: dict[str, tuple[bytes, int]]) -> bytes:
 
 def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, memory_mib: int = 1024, nodes: int = 1,
         load: tuple[str, ...] = (), timeout: float = 600) -> str:
-    """What a shell script printed that ran alone in the machine, as root, with these programs (by their path in it, with the
-    libraries that they need) and modules of the kernel, on two CPUs and so many NUMA nodes. Raises Missing, and AssertionError
-    if the machine did not get to its end."""
+    """Runs a shell script alone in the machine, as root, on two CPUs and `nodes` NUMA nodes. The machine has these
+    kernel modules and these programs, by their path in the machine. The libraries of the programs are added. Returns
+    what the script printed. Raises Missing, and AssertionError if the machine did not reach its end.
+    """
     _, _, emulator, how, console = KINDS[machine]
     if shutil.which(emulator) is None:
         raise Missing(f"{emulator} is missing")
@@ -178,7 +187,7 @@ def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, memory_
         archive.write_bytes(_archive(files))
         try:
             done = subprocess.run(
-                # Not KVM: in a virtual machine it may be there and not work.
+                # KVM is not used, because inside a virtual machine KVM may exist but not work.
                 [emulator, *how, "-accel", "tcg", "-m", f"{memory_mib}M", "-smp", "2", *parts, "-nographic", "-no-reboot",
                  "-nic", "none", "-kernel", image, "-initrd", archive, "-append",
                  f"console={console} panic=-1 quiet"], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
@@ -193,7 +202,7 @@ def run(machine: str, script: str, programs: dict[str, pathlib.Path], *, memory_
 
 
 def run_or_skip(*arguments, **how) -> str:
-    """As run(); where it cannot be started, the test is skipped with the reason."""
+    """Calls run(), or skips the test with the reason if the machine cannot be started."""
     try:
         return run(*arguments, **how)
     except Missing as missing:

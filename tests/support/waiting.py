@@ -1,4 +1,4 @@
-"""Waiting for other processes."""
+"""Helpers to wait for other processes."""
 
 import pathlib
 import time
@@ -12,11 +12,11 @@ def wait_for(condition, seconds=60):
 
 
 def servers_of(session):
-    """The recv-servers of a session (setsid) that still run, by process id."""
+    """Returns the running recv-servers of a session (setsid), by process ID."""
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            name, rest = (folder / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+            name, rest = (folder / "stat").read_text(errors="replace").split("(", 1)[1].rsplit(") ", 1)
         except (OSError, IndexError):
             continue
         state, _, _, its_session = rest.split()[:4]
@@ -26,13 +26,13 @@ def servers_of(session):
 
 
 def children_named(session, name):
-    """The processes of a session (setsid) that have this in their command lines, as folders of /proc."""
+    """Returns the processes of a session (setsid) whose command lines contain this name, as folders of /proc."""
     return [folder for folder in pathlib.Path("/proc").glob("[0-9]*") if _is_of(folder, session, name)]
 
 
 def _is_of(folder, session, name):
     try:
-        return int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[3]) == session \
-            and name in (folder / "cmdline").read_text()
+        return int((folder / "stat").read_text(errors="replace").rsplit(") ", 1)[1].split()[3]) == session \
+            and name in (folder / "cmdline").read_text(errors="replace")
     except OSError:
         return False

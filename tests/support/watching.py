@@ -1,4 +1,4 @@
-"""Programs of known faults under `zerotax cow`: what several tests share."""
+"""Helpers that run programs with known faults under `zerotax cow`."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from conftest import BUILD, PAGE, ZEROTAX, check_schema, clean_environment
 RECORDED = BUILD / "tests" / "recorded"
 FORKS = RECORDED / "forks"
 RANGE_BEGIN = 0x100000000000
-RANGE_BYTES = 1 << 30  # no program of these has more
+RANGE_BYTES = 1 << 30  # no program here has a larger range
 HUGE_PAGE = 2 << 20
 ATTEMPTS = 3
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
@@ -21,13 +21,13 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 
 
 def run(*arguments, prefix=(), **environment):
-    return subprocess.run([*prefix, str(ZEROTAX), "cow", *map(str, arguments)], timeout=120,
+    return subprocess.run([*prefix, str(ZEROTAX), "cow", "--full", *map(str, arguments)], timeout=120,
                           env=clean_environment(**environment), capture_output=True, text=True, errors="replace",
                           check=False)
 
 
 def checked(report):
-    """The report, if it is what the schema says and adds up."""
+    """Checks that the report matches the schema and adds up. Returns the report."""
     check_schema(report, "cow")
     sampled = "recorded" in report["sampling"]
     for key in (*CLASSES, *([] if sampled else ["refills"])):
@@ -41,8 +41,10 @@ def checked(report):
 
 
 def watch(*arguments, options=(), status=0, every_fault=True, **how):
-    """The command's report on a program, and what it said; it ends with `status`, unless that is None. Exact, unless not
-    `every_fault` is asked for: where the kernel says that it lost events, beside busy programs, it is watched again."""
+    """Runs a program under the command. Returns the report and the command's result. The command must end with
+    `status`, unless `status` is None. With `every_fault`, the report is exact. If the kernel lost events beside busy
+    programs, the program runs again.
+    """
     options = [*options, *(["--every-fault"] if every_fault else [])]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
@@ -57,10 +59,12 @@ def watch(*arguments, options=(), status=0, every_fault=True, **how):
 
 
 def on_range(process, pages):
-    """Faults on the program's own pages: exact, for nothing else lies there."""
+    """Returns the faults on the program's own pages. The counts are exact, because the reported range contains only
+    these pages.
+    """
     found = [m for m in process["mappings"] if m["begin"] == RANGE_BEGIN]
     if not found:
-        return faults()  # a mapping without any is not told of
+        return faults()  # a mapping without faults is not reported
     assert len(found) == 1 and found[0]["end"] == RANGE_BEGIN + pages * PAGE and found[0]["kind"] == "anonymous"
     return {key: found[0]["counts"][key] for key in CLASSES}
 
@@ -70,8 +74,11 @@ def faults(**counts):
 
 
 def known(process):
-    """Copies, reuses and zero-fills of the program's own pages, and how many of these brought a huge page."""
-    # Its huge pages and its others may be one mapping or two: on a slow machine they are looked at after they were parted.
+    """Returns copies, reuses and zero-fills of the program's own pages, and how many of these faults populated a huge
+    page.
+    """
+    # Huge pages and other pages may be one mapping or two. On a slow machine, cow reads the mappings after they were
+    # split.
     found = [m["counts"] for m in process["mappings"] if RANGE_BEGIN <= m["begin"] < RANGE_BEGIN + RANGE_BYTES]
     assert 1 <= len(found) <= 2
     counts = [sum(part[key] for part in found) for key in ("copies", "reuses", "zero_fills")]
@@ -84,14 +91,17 @@ def known(process):
 
 
 def truth_of(output):
-    """What forks_at_random says of each process: copies, reuses, zero-fills and huge ones, and faults taken again."""
+    """Parses the output of forks_at_random for each process: copies, reuses, zero-fills, huge zero-fills, and faults
+    taken again.
+    """
     lines = [list(map(int, line.split())) for line in output.splitlines()]
     return {pid: counts for pid, *counts, _ in lines}, {pid: again for pid, *_, again in lines}
 
 
 def check_told_right(told, truth, again):
-    """Every fault as it was. A fault that the kernel undid and took again is reported, too: no more of these than there were,
-    which is almost never any."""
+    """Checks that every fault was reported correctly. A fault that the kernel undid and took again, which is rare, may
+    be reported twice.
+    """
     assert told.keys() == truth.keys()
     more = {pid: [t - g for t, g in zip(told[pid], truth[pid], strict=True)] for pid in truth}
     assert all(min(counts) >= 0 and sum(counts) <= again[pid] for pid, counts in more.items()), more

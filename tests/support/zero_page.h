@@ -8,14 +8,14 @@
 
 namespace zerotax {
 
-/// Reads a byte of each page. The thread sanitizer would populate memory of its own at each read.
+/// Reads a byte of each page. Under the thread sanitizer, each read would also populate memory of the sanitizer.
 [[gnu::no_sanitize("thread")]] inline void read_pages(const volatile char* memory, std::size_t pages) {
   constexpr std::size_t kBytesOfPage = 4096;
   for (std::size_t i = 0; i < pages; ++i) static_cast<void>(memory[i * kBytesOfPage]);
 }
 
-/// Whether a page that is only read is the kernel's shared zero page. Some kernels have none for programs: those of
-/// virtual machines without hardware support (PVM, pvm_no_zero_page=1), and of s390 with storage keys.
+/// Whether a page that is only read is the kernel's shared zero page. Some kernels do not give programs this page:
+/// kernels of virtual machines without hardware support (PVM, pvm_no_zero_page=1), and of s390 with storage keys.
 inline bool has_shared_zero_page() {
   static const bool has = [] {
     constexpr std::size_t kPages = 64;

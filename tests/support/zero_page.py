@@ -1,5 +1,6 @@
-"""Whether a page that is only read is the kernel's shared zero page. Some kernels have none for programs, as in virtual
-machines without hardware support (PVM, pvm_no_zero_page=1)."""
+"""Whether a page that is only read is the kernel's shared zero page. Some kernels do not give programs this page, as in
+virtual machines without hardware support (PVM, pvm_no_zero_page=1).
+"""
 
 import functools
 import mmap

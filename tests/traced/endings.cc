@@ -1,4 +1,5 @@
-// endings HOW COUNT: records COUNT numbers and ends: returns, exit, _exit, abort, segv, kill, exec.
+// Records COUNT numbers and ends by HOW: returns, exit, _exit, abort, segv, kill, exec.
+// Usage: endings HOW COUNT
 #include <unistd.h>
 
 #include <csignal>

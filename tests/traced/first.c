@@ -4,7 +4,7 @@
 ZEROTAX_EVENT(request_done, (uint64_t, bytes), (double, seconds), (char, peer, 16))
 ZEROTAX_EVENT(every_kind, (int8_t, i8), (uint16_t, u16), (int32_t, i32), (float, ratio), (int64_t, i64), (char, letter),
               (uint16_t, triple, 3), (char, text, 5), (_Bool, yes))
-ZEROTAX_EVENT(event, (int, integer), (int, stream), (int, string), (int, clock)) /* words of TSDL */
+ZEROTAX_EVENT(event, (int, integer), (int, stream), (int, string), (int, clock)) /* keywords of TSDL */
 ZEROTAX_MARK_EVENT(tick)
 
 int main(void) {

@@ -1,4 +1,5 @@
-// forks COUNT [_exit]: parent, child and grandchild record COUNT numbers each, before and after the fork and at once.
+// Parent, child and grandchild record COUNT numbers each, before and after the fork, and at the same time. Usage: forks
+// COUNT [_exit]
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
     ++who;
     zerotax::record(only_in_child{.who = who});
     record_numbers(who, count);
-    // The child is as good as any process: its threads have streams, too.
+    // Threads of a child also have streams.
     std::thread(record_numbers, who + 10, count, 0).join();
   }
   if (child > 0) record_numbers(who, count, count);

@@ -1,5 +1,6 @@
-// handlers MILLISECONDS: records in a loop, and in the handler of a timer that interrupts it every 20 us; prints how
-// many of each, "MAIN HANDLER".
+// Records in a loop, and in the handler of a timer that interrupts the loop every 20 µs. Prints the two counts as "MAIN
+// HANDLER".
+// Usage: handlers MILLISECONDS
 #include <sys/time.h>
 
 #include <csignal>

@@ -1,5 +1,6 @@
-// Calls of functions of known number, compiled with -finstrument-functions: recursion, exceptions, longjmp, threads, a
-// library that is closed. LIBRARY: a library to open and close.
+// Makes known numbers of calls, compiled with -finstrument-functions: recursion, exceptions, longjmp, threads, and a
+// library that is opened and closed.
+// Usage: instrumented_calls LIBRARY
 #include <dlfcn.h>
 
 #include <csetjmp>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// Numbered, so that a reader can tell whether any is missing or there twice.
+/// An event with a number, so that a reader notices a missing or duplicated event.
 ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 inline void record_numbers(std::uint64_t who, std::uint64_t count, std::uint64_t from = 0) {

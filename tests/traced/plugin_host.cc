@@ -1,4 +1,5 @@
-// plugin_host LIBRARY COUNT: opens a library that records, calls its entry, closes it; twice, and in a thread.
+// Opens a library that records, calls the library's entry and closes the library. Does this twice, and then once more
+// in a thread. Usage: plugin_host LIBRARY COUNT
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// pressure COUNT [BIG]: records COUNT numbers as fast as it can, in the middle one record of 8 KiB if BIG is given;
-// prints how many were not kept.
+// Records COUNT numbers as fast as possible. With BIG, also records one record of 8 KiB halfway. Prints how many
+// records were lost. Usage: pressure COUNT [BIG]
 #include <cstdio>
 #include <cstdlib>
 

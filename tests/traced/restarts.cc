@@ -1,6 +1,6 @@
-// restarts FOLDER ROUNDS SPINNING: a trace by call, stopped and begun again in another folder, while a thread keeps
-// recording; and as many threads as SPINNING take it the CPU at any moment. Without them it rests now and then: such a
-// trace is short enough to be read.
+// Starts a trace by a call, then stops it and starts it again in another folder, while a thread keeps recording.
+// SPINNING additional threads take CPU time from this thread at any moment. With 0, the thread rests now and then, so
+// that the trace is short enough to be read. Usage: restarts FOLDER ROUNDS SPINNING
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -34,16 +34,16 @@ int main(int argc, char** argv) {
     const std::string to = folder + "/round-" + std::to_string(round);
     zerotax_trace_options options{};
     options.directory = to.c_str();
-    options.buffer_bytes = 128 << 10;  // in short packets, so that the thread often completes one
+    options.buffer_bytes = 128 << 10;  // short packets, so that the thread often completes one
     failures += zerotax_trace_start(&options) == 0 ? 0 : 1;
     failures += zerotax_trace_start(&options) != 0 ? 0 : 1;
     record_numbers(0, 1000);
     zerotax_trace_flush();
     record_numbers(0, 1000, 1000);
-    // Its first record makes a buffer; so many are after it.
+    // The thread's first record makes a buffer. The loop then waits for 1,000 more records.
     for (const std::uint64_t before = done.load(); done.load() < before + 1000;) std::this_thread::yield();
     zerotax_trace_stop();
-    record_numbers(0, 1000, 5000);  // nowhere
+    record_numbers(0, 1000, 5000);  // between traces, no trace receives these numbers
   }
   end.store(true);
   other.join();

@@ -1,12 +1,13 @@
-// steered [LIBRARY]: does what the lines of its standard input say, and answers each with "ok" and whether it is
-// recording.
-//   numbers N   records that many more numbers, and `other` after every tenth
-//   thread N    a thread records that many more, and ends
-//   fork N      a child records that many of its own, and ends
-//   library N   opens LIBRARY, calls what is in it, and closes it, that often
-//   burst N     takes that many page faults, as fast as it can
-//   wait        until nothing is being recorded, 30 s at most
-//   kill        itself by SIGKILL
+// Obeys the lines of its standard input, and answers each with "ok" and whether it is recording.
+//
+// Usage: steered [LIBRARY]
+//   numbers N   records N more numbers, and the event `other` after every tenth
+//   thread N    starts a thread that records N more numbers and ends
+//   fork N      starts a child that records N numbers of its own and ends
+//   library N   opens LIBRARY, calls its functions and closes it, N times
+//   burst N     takes N page faults as fast as it can
+//   wait        waits until nothing is being recorded, 30 s at most
+//   kill        kills itself by SIGKILL
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

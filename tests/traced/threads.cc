@@ -1,4 +1,5 @@
-// threads N COUNT [ROUNDS]: N threads record COUNT numbers each, at once; ROUNDS times, with new threads.
+// N threads record COUNT numbers each at the same time. The program repeats this ROUNDS times with new threads. Usage:
+// threads N COUNT [ROUNDS]
 #include <cstdlib>
 #include <thread>
 #include <vector>

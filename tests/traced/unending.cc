@@ -1,4 +1,5 @@
-// unending FILE: records numbers until it is killed, and keeps in FILE's first 8 bytes how many it has recorded.
+// Records numbers until it is killed, and stores their count in the first 8 bytes of FILE.
+// Usage: unending FILE
 #include <fcntl.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,5 @@
-// The cheapest way for each block, as far as it can be known: adaptive_model.h decides, this file acts.
+// The policy that zeroes each block by the strategy with the lowest estimated cost. adaptive_model.h chooses the
+// strategy, and this file carries it out.
 #include <algorithm>
 
 #include "largecache/adaptive/adaptive_model.h"
@@ -12,7 +13,7 @@
 namespace zerotax::largecache {
 namespace {
 
-// All of the block, including what is behind the request. If the kernel refuses, the request is cleared.
+// Purges the whole block, including the pages after the request. If the kernel refuses, clears the request.
 bool purge_block(Block& block, std::size_t size, bool timed, Cleared& cleared, double& ticks) {
   const std::uint64_t from = timed ? ticks_now() : 0;
   const bool purged = purge_pages(block.address, block.size);
@@ -28,7 +29,7 @@ bool purge_block(Block& block, std::size_t size, bool timed, Cleared& cleared, d
 
 static_assert(History::kMostSamples == PopulatedPages::kMost);
 
-// A few of the populated pages, spread over them at random.
+// Purges a few of the populated pages, chosen at random.
 void take_sample(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
   const std::uint32_t wanted = sample_size(history);
@@ -45,7 +46,7 @@ void take_sample(Block& block, std::size_t size, Cleared& cleared) {
   sample_taken(history);
 }
 
-// False if the kernel gave no answer: then nothing is known to be zero.
+// Returns false if the kernel gives no answer. In that case, any page may be non-zero.
 bool look_and_clear(Block& block, std::size_t size, Cleared& cleared) {
   History& history = *block.history;
   std::uintptr_t pages[History::kMostSamples];
@@ -68,7 +69,7 @@ bool look_and_clear(Block& block, std::size_t size, Cleared& cleared) {
   return true;
 }
 
-// What history.pages holds.
+// Largest number that history.pages can hold.
 constexpr std::size_t kMostPages = UINT32_MAX;
 
 Cleared clear_blindly(Block& block, std::size_t size, std::uint32_t generation) {
@@ -107,7 +108,7 @@ Cleared clear(Block& block, std::size_t size, std::uint32_t generation) {
 
 constinit const Policy kAdaptive = {
     .name = "adaptive",
-    .summary = "the cheapest of looking, clearing all and giving back, block by block",
+    .summary = "the cheapest strategy for each block: scan and clear, clear all, or purge",
     .has_witness = true,
     .bounded_by_peak = true,
     .set_defaults = set_own_defaults,

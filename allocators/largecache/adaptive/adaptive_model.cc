@@ -8,26 +8,31 @@ namespace {
 
 enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
 
-// Calls for which an answer that costs time is assumed to hold: 1 << backoff, up to these.
+// Largest backoffs. A decision that is expensive to check stays valid for up to 1 << backoff calls.
 constexpr unsigned kMostWholeBackoff = 5;
 constexpr unsigned kMostPurgeBackoff = 8;
 constexpr unsigned kMostSampleBackoff = 3;
-// While nothing at all is touched every purge says so itself, by its time.
+// Number of calls that purge without a look while the program touches nothing. If the program starts to touch pages,
+// the time of a purge shows this.
 constexpr std::uint16_t kCallsWhileUntouched = 4096;
-// Calls that a sample waits. A purge must also pay for itself within this many calls, so that a program that touches
-// other pages each time, and needs them all in the end, is not mistaken for one that needs few.
+// Number of calls from taking a sample to reading it. A purge must also pay for itself within this many calls.
+// Otherwise a program would seem to need few pages if each call touches different pages, but all calls together touch
+// all of them.
 constexpr std::uint16_t kSampleCalls = 8;
-// A sample may cost this share of the calls between two samples.
+// Largest cost of a sample, as a share of the cost of all calls between two samples.
 constexpr double kSampleShare = 0.01;
 constexpr double kLeastCallsBetweenSamples = 16;
 constexpr double kMostCallsBetweenSamples = 1024;
-// The faults of pages that only `whole` populates are paid once; it must save them within so many calls.
+// Number of calls within which `whole` must save what its extra page faults cost. These faults occur only once.
 constexpr double kCallsToRepay = 1024;
-// A purge that takes this much longer or shorter than expected shows that something has changed.
+// Ratio of actual to expected time of a purge (or the inverse) at which the program's behavior is taken to have
+// changed.
 constexpr double kSurprise = 1.7;
-constexpr double kSurpriseAtFirst = 4;      // while it is not known what a purge of this block takes
-constexpr double kSurpriseUntouched = 1.4;  // at which even one page would show
-// What a purge that finds nothing may take, in purges of a short block: there are page tables to walk past.
+constexpr double kSurpriseAtFirst = 4;      // for the first purge of a block, whose expected time is only estimated
+constexpr double kSurpriseUntouched = 1.4;  // for blocks that the program does not touch, where even one touched page
+                                            // should show
+// Limit for the time of a purge that finds nothing, as a multiple of the time for an empty block. The limit grows with
+// the length of the block, because the kernel walks page tables.
 constexpr double kMostSurprise = 4;
 constexpr double kPagesPerPurge = 8192;
 constexpr unsigned kCallsPerTimedPurge = 4;
@@ -46,29 +51,31 @@ void start_purging(History& history) {
   history.left = history.touched == 0 ? kCallsWhileUntouched : back_off(4, history.purge_backoff, kMostPurgeBackoff);
 }
 
-// What a look costs in addition to zeroing.
+// Returns the cost of a look without the zeroing.
 double cost_to_look(const Costs& costs, double populated, double runs) {
   return costs.scan + populated * costs.scan_page + std::max(0.0, runs - 1) * costs.scan_run;
 }
 
-// What one call costs as long as the pages stay.
+// Returns the cost of one call as long as the pages stay populated.
 double cost_to_keep(const Costs& costs, double populated, double runs, double zero_page) {
   return cost_to_look(costs, populated, runs) + populated * zero_page;
 }
 
-// Takes in what zeroing a page takes here. Of the last two looks the quicker one counts, as the other may have been
-// interrupted. What was measured on a few pages would be too little: in a block that is longer than the processor's
-// caches it takes five times as long. (How long the kernel takes to find the pages is no measure: it also passes those
-// that were only read, which a purge would lose.)
+// Updates and returns the time to zero a page of this block. The faster of the last two looks counts, because an
+// interrupt may have prolonged the other.
+//
+// The time measured on a few pages would be too short: in a block longer than the processor's caches, zeroing takes
+// five times as long. The kernel's time to find the pages is excluded, because the kernel also walks pages that were
+// only read.
 double take_in_zero_page(History& history, const Look& look) {
   const double now = look.populated == 0 ? 0 : look.zero_ticks / look.populated;
   const double before = std::exchange(history.zero_ticks, static_cast<float>(now));
   return before > 0 ? std::min(before, now) : now;
 }
 
-// Does it cost less to purge each time than to keep, as far as the last two calls show?
+// Whether a purge in each call costs less than keeping the pages, judging by the last two calls.
 bool purging_is_cheaper(const History& history, const Costs& costs, const Look& look, double zero_page) {
-  // The block may keep growing as it did, but not beyond its end.
+  // The populated part is assumed to grow in later calls as much as in the last one, up to the end of the block.
   const double room = (static_cast<double>(history.pages) - look.populated) / kSampleCalls;
   const double grown = std::clamp(static_cast<double>(look.populated) - history.populated, 0.0, std::max(0.0, room));
   const double touched = history.touched;
@@ -77,14 +84,14 @@ bool purging_is_cheaper(const History& history, const Costs& costs, const Look& 
   return keep > purge * 1.02;
 }
 
-// Is it cheaper not to ask? Only when nearly all is populated.
+// Whether clearing all pages without a look is cheaper, which requires nearly all pages to be populated.
 bool whole_is_cheaper(const History& history, const Costs& costs) {
   const double unpopulated = history.pages - history.populated;
   return cost_to_look(costs, history.populated, history.runs) >
          unpopulated * (costs.zero_page + costs.fault / kCallsToRepay);
 }
 
-// The share of the purged pages that came back shows how much a purge of all pages would cost, and save.
+// Whether a purge of all pages would pay for itself, judging by the share of sampled pages that came back.
 bool sample_speaks_for_purge(const History& history, const Costs& costs, std::uint32_t found, double zero_page) {
   const double share = (found + 0.5) / (history.sample_count + 1.0);
   const double back = history.populated * share;
@@ -103,7 +110,7 @@ void set_next_sample(History& history, const Costs& costs, bool whole) {
 }  // namespace
 
 Action choose(History& history, std::uint32_t pages, std::uint32_t generation) {
-  // A purge covers the whole block: if nobody touches it, a request of another length needs no look.
+  // A purge covers the whole block, so an untouched block needs no look even if the new request has another length.
   if (history.mode == kPurging && history.touched == 0 && history.pages != 0) history.pages = pages;
   if (history.pages != pages) {
     const bool fresh = history.pages == 0 && history.purged;
@@ -114,7 +121,7 @@ Action choose(History& history, std::uint32_t pages, std::uint32_t generation) {
     return Action::kLook;
   }
   if (history.generation != generation) {
-    // Pages that another process shares would be copied only to be overwritten.
+    // After a fork, clearing would copy shared pages only to overwrite the copies.
     history.generation = generation;
     history.mode = kPurging;
     history.left = 0;
@@ -139,7 +146,8 @@ Next look_done(History& history, const Costs& costs, const Look& look) {
   }
   if (look.populated == 0) {
     history.populated = history.runs = history.touched = 0;
-    // Nothing had changed after all: a purge may take that long. (But a purge that was interrupted shows nothing.)
+    // Nothing was touched, so a purge may take as long as the last purge. If the last purge took much longer than
+    // usual, it was interrupted and shows nothing.
     if (was_purged && history.surprise_ticks < costs.purge * (kMostSurprise + history.pages / kPagesPerPurge)) {
       history.purge_ticks = std::max(history.purge_ticks, history.surprise_ticks);
     }
@@ -148,7 +156,8 @@ Next look_done(History& history, const Costs& costs, const Look& look) {
     return Next::kNothing;
   }
   if (!was_purged && look.populated > history.populated) {
-    // Pages that are new were touched, all of them, since the last call.
+    // Every page that was populated since the last call was touched since then, so one call touches at least that many
+    // pages.
     history.touched = std::max(history.touched, look.populated - history.populated);
   }
   if (!was_purged && history.touched_known && purging_is_cheaper(history, costs, look, zero_page)) {
@@ -165,7 +174,7 @@ Next look_done(History& history, const Costs& costs, const Look& look) {
     history.mode = kLooking;
     const bool purge = sample_speaks_for_purge(history, costs, look.samples_found, zero_page);
     history.sample_count = 0;
-    // The next one comes later, whether this one was wrong or merely useless.
+    // The next sample comes later in both cases: the purge was wrong, or the sample was useless.
     history.sample_backoff =
         static_cast<std::uint8_t>(std::min<unsigned>(history.sample_backoff + 1U, kMostSampleBackoff));
     history.until_sample = 0;
@@ -195,20 +204,22 @@ void sample_taken(History& history) {
 
 bool wants_time(const History& history) { return history.touched != 0 || history.left % kCallsPerTimedPurge == 0; }
 
-// Did the purge take as long as it should, if the program touches as many pages as before?
+// Whether a purge took much longer or shorter than expected. If so, the program now touches a different number of pages
+// than before.
 bool is_surprising(History& history, const Costs& costs, double ticks) {
   if (!history.touched_known || !history.settled) return false;
   if (history.touched > 0) {
-    // Pages that lie far apart take much longer than those that were measured, so the first purge says how long.
+    // The first purge of a block sets the usual time. Purging pages that lie far apart takes much longer than purging
+    // the pages on which costs.cc measures.
     const bool first = history.usual_ticks == 0;
     const double usual = first ? costs.purge + history.touched * costs.purge_page : history.usual_ticks;
     const double factor = first ? kSurpriseAtFirst : kSurprise;
     if (first) history.usual_ticks = static_cast<float>(ticks);
     const bool unusual = ticks > usual * factor || ticks * factor < usual;
-    // One may have been interrupted.
+    // A single unusual purge does not count, because an interrupt may be the cause.
     return std::exchange(history.unusual, unusual) && unusual;
   }
-  // For a block that is not touched: its page tables may hold pages of others, which cost time, too.
+  // The block is untouched, but its page tables may also hold pages of other blocks, which take time as well.
   const double known = std::max<double>(costs.purge, history.purge_ticks);
   if (ticks <= known * kSurpriseUntouched) return false;
   history.surprise_ticks = static_cast<float>(ticks);
@@ -245,7 +256,7 @@ Action choose_blindly(History& history, std::uint32_t pages, std::uint32_t gener
     --history.left;
     return Action::kWhole;
   }
-  // After clearing the whole block all is populated, whatever is touched: the purge that follows shows nothing.
+  // Clearing the whole block has populated all pages, so the next purge shows nothing about touched pages.
   history.touched_known = history.mode == kPurging;
   history.mode = kPurging;
   return Action::kPurge;
@@ -256,7 +267,7 @@ void blind_purge_done(History& history, const Costs& costs, double ticks) {
   const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
   history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
   if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
-  // What is not populated yet will be, once; a backoff from 8 makes that, and the purges in between, cheap.
+  // With a backoff of 8 or more, these faults and the purges in between cost little per call.
   history.mode = kWholes;
   history.left = back_off(8, history.whole_backoff, kMostWholeBackoff);
 }

@@ -1,13 +1,14 @@
-// The decisions of the adaptive policy, and what they are based on. Pure arithmetic: no clock, no system call.
+// The decisions of the adaptive policy and the numbers behind them. Pure arithmetic: no clock, no system call.
 //
-// There are three ways to make a cached block zero:
+// There are three strategies to make a cached block zero:
 //   look:  ask the kernel which pages may be non-zero, and write zeros over these;
-//   whole: write zeros over all of them without asking;
-//   purge: give them all back, so that each page that is touched again takes a zero-fill fault.
-// The cost of each follows from five numbers of the block: its pages, the populated ones and the runs they form, those
-// that the program newly populates from one call to the next, and those that it touches at all. The last number is not
-// visible while the pages stay populated. It becomes visible after a purge; and, for a sample, by purging a few pages
-// and checking some calls later which have come back.
+//   whole: write zeros over all pages without asking;
+//   purge: return all pages. Each returned page that the program touches takes a zero-fill fault.
+//
+// The costs follow from five numbers of the block: all pages, populated pages, runs of populated pages, pages populated
+// between two calls, and pages ever touched. The number of touched pages is not visible while pages stay populated. A
+// purge makes it visible. A sample gives an estimate: a few pages are purged, and some calls later the model checks
+// which of them are populated again.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
 
@@ -18,62 +19,64 @@
 
 namespace zerotax::largecache {
 
-/// Measured on this machine (costs.h), in ticks of one clock; it does not matter which.
+/// Costs measured on this machine (costs.h), all in ticks of the same clock.
 struct Costs {
-  double zero_page = 0;   // writing zeros over a page that is present
-  double fault = 0;       // the zero-fill fault of a page
-  double scan = 0;        // scanning a block that has no page
-  double scan_page = 0;   // more, for each page that it has
-  double scan_run = 0;    // more, for each run of neighbours after the first: to report it, and to zero it separately
-  double purge = 0;       // giving back a block that has no page
-  double purge_page = 0;  // more, for each page that it has
+  double zero_page = 0;   // write zeros over a populated page
+  double fault = 0;       // zero-fill fault of a page
+  double scan = 0;        // scan a block without populated pages
+  double scan_page = 0;   // extra time of a scan per populated page
+  double scan_run = 0;    // extra time per run after the first, to report the run and to zero it separately
+  double purge = 0;       // purge a block without populated pages
+  double purge_page = 0;  // extra time of a purge per populated page
 };
 
 enum class Action : std::uint8_t { kLook, kWhole, kPurge };
 
-/// Chooses how to make `pages` pages of a block with this history zero. `generation`: see History.
+/// Chooses how to zero `pages` pages of a block with this history. `generation`: see History.
 Action choose(History& history, std::uint32_t pages, std::uint32_t generation);
 
-/// What a look found.
+/// The result of a look.
 struct Look {
   std::uint32_t populated = 0;      // pages that may have been non-zero
-  std::uint32_t runs = 0;           // of neighbours, that they make
-  std::uint32_t samples_found = 0;  // of history.sample_count
-  double zero_ticks = 0;            // of the clock of Costs, that zeroing the populated ones took
+  std::uint32_t runs = 0;           // runs of neighboring pages among them
+  std::uint32_t samples_found = 0;  // number of the history.sample_count sampled pages that were populated
+  double zero_ticks = 0;            // time to zero the populated pages, in the unit of Costs
 };
 
-/// What follows a look immediately.
+/// The action that must immediately follow a look.
 enum class Next : std::uint8_t {
   kNothing,
-  kPurge,   // the whole block
-  kSample,  // a few of its populated pages; then sample_taken
+  kPurge,   // purge the whole block
+  kSample,  // purge a few populated pages of the block, then call sample_taken
 };
 
-/// Records what a look found.
+/// Records the result of a look, and returns the next action.
 Next look_done(History& history, const Costs& costs, const Look& look);
 
-/// How many pages a sample has, given history.populated: 1 to History::kMostSamples.
+/// Returns the number of pages in a sample, from 1 to History::kMostSamples. The number depends on history.populated.
 std::uint32_t sample_size(const History& history);
 
-/// history.samples and history.sample_count have been filled in, these pages purged.
+/// Records that the pages in history.samples (history.sample_count of them) were purged.
 void sample_taken(History& history);
 
-/// Is the next purge to be timed? While nothing is touched, reading a clock would be a large part of its cost.
+/// Whether the next purge should be timed. While nothing is touched, most purges are not timed, because reading a clock
+/// would be a large part of the cost.
 bool wants_time(const History& history);
 
-/// Takes in a purge, and how long it took, in the ticks of `costs`: more than nothing if wants_time.
+/// Records a purge. `ticks` is its time in the unit of `costs`, which must be above 0 if wants_time() was true.
 void purge_done(History& history, const Costs& costs, double ticks);
 
-/// The kernel refused: nothing is known of the block but that it has been made zero.
+/// Records that nothing new is known, because the kernel refused to report or purge pages. The block has been zeroed
+/// all the same.
 void nothing_learnt(History& history);
 
-// Where the kernel cannot be asked (before Linux 6.7, or without /proc) there are two ways left, whole and purge, and
-// how many pages were populated has to be inferred from the time that a purge took.
+// The next two functions are for kernels that cannot report pages (before Linux 6.7, or without /proc). Only `whole`
+// and `purge` remain, and the number of touched pages is inferred from the time of a purge.
 
-/// As choose, but never kLook.
+/// Like choose(), but never returns kLook.
 Action choose_blindly(History& history, std::uint32_t pages, std::uint32_t generation);
 
-/// As purge_done, after choose_blindly.
+/// Like purge_done(), but to be called after choose_blindly().
 void blind_purge_done(History& history, const Costs& costs, double ticks);
 
 }  // namespace zerotax::largecache

@@ -13,13 +13,15 @@ namespace {
 constexpr std::size_t kFewPages = 64;
 constexpr std::size_t kManyPages = 512;
 constexpr int kTrials = 3;
-// Of what takes a microsecond, and twice that until the processor has seen it some times.
+// Number of trials on empty blocks, as a multiple of kTrials. A trial takes one microsecond, or two until the
+// processor's caches are warm.
 constexpr int kEmptyTrials = 12;
-// Faults and purges are measured on so many parts of the pages: a page is populated once only, as each costs the
-// program a fault.
+// Number of parts into which the pages are divided. Faults and purges are timed for each part, and the fastest part
+// counts. Each page is populated only once, because populating it costs the program a fault.
 constexpr std::size_t kParts = 4;
 
-// Nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18): proportions to use when nothing can be measured.
+// Costs in nanoseconds on a virtual machine of 2026 (AMD EPYC, Linux 6.18). The ratios of these costs are used if
+// nothing can be measured.
 constexpr Costs kSomeMachine{25, 1450, 660, 11, 40, 430, 250};
 
 void keep_least(double& least, std::uint64_t from, double parts) {
@@ -27,7 +29,7 @@ void keep_least(double& least, std::uint64_t from, double parts) {
   if (least == 0 || ticks < least) least = ticks;
 }
 
-// Touches every other page of this many from `address` on, a part after the other.
+// Touches every second of `pages` pages from `address` on, and times each part.
 void touch_every_other(std::uintptr_t address, std::size_t pages, double& fault) {
   const std::size_t part = pages / kParts;
   for (std::size_t begin = 0; begin < pages; begin += part) {
@@ -38,7 +40,8 @@ void touch_every_other(std::uintptr_t address, std::size_t pages, double& fault)
   }
 }
 
-// The least time in which the kernel reports these pages, and they are zeroed. False if it does not report.
+// Reduces `least` to the shortest time in which the kernel reports these pages and the caller zeroes them. Returns
+// false if the kernel does not report pages.
 bool time_look(std::uintptr_t address, std::size_t size, double& least) {
   bool can_scan = true;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -69,7 +72,7 @@ Costs measure(std::size_t page_count) {
     purge_pages(address, size);
     keep_least(costs.purge, from, 1);
   }
-  // Every other page, then those between.
+  // Touches every second page, then the pages in between.
   touch_every_other(address, page_count, costs.fault);
   can_scan = time_look(address, size, scan_halves) && can_scan;
   touch_every_other(address + page_size(), page_count, costs.fault);
@@ -95,7 +98,7 @@ Costs measure(std::size_t page_count) {
 
 struct OfASize {
   std::size_t pages;
-  std::atomic<int> state;  // 0: not measured; 1: being measured; 2: measured
+  std::atomic<int> state;  // 0: not measured, 1: being measured, 2: measured
   Costs measured;
 };
 constinit OfASize few{kFewPages, {}, {}};
@@ -108,7 +111,7 @@ const Costs& measured_costs(std::size_t populated) {
   if (costs.state.load(std::memory_order_acquire) == 2) return costs.measured;
   int none = 0;
   if (!costs.state.compare_exchange_strong(none, 1, std::memory_order_acquire)) {
-    // Another thread is measuring, or a fork left that unfinished: any costs will do for a while.
+    // Returns approximate costs while another thread measures, or if a fork interrupted the measurement.
     return none == 2 ? costs.measured : kSomeMachine;
   }
   costs.measured = measure(costs.pages);

@@ -1,4 +1,4 @@
-// The costs of the ways of zeroing on this machine.
+// The costs of the strategies of zeroing on this machine.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_COSTS_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_COSTS_H_
 
@@ -8,10 +8,14 @@
 
 namespace zerotax::largecache {
 
-/// The costs in ticks_now() (ticks.h) of this many populated pages, measured when they are first needed, on pages of
-/// our own, each of which takes one fault: 64 of them, which fit into the processor's caches (some 0.1 ms), or for more
-/// pages 512, which do not (some 0.7 ms). The minimum of several trials, because whatever else the machine does only
-/// adds time. If no memory could be mapped, the costs of one machine. The parts of a look are 0 if the kernel does not
+/// Returns the costs in ticks_now() (ticks.h) for about this many populated pages, measured on first use. The
+/// measurement takes one fault for each of its own pages.
+///
+/// Costs of short blocks are measured on 64 pages, which fit into the processor's caches (about 0.1 ms). Costs of
+/// longer blocks are measured on 512 pages, which do not fit (about 0.7 ms). The minimum of several trials counts,
+/// because other activity only adds time.
+///
+/// If no memory can be mapped, returns the costs of one known machine. The costs of a scan are 0 if the kernel does not
 /// report which pages are present.
 const Costs& measured_costs(std::size_t populated);
 

@@ -15,10 +15,10 @@ namespace zerotax::largecache {
 namespace {
 
 constexpr useconds_t kTickUs = 500'000;
-// Its frames are small, but the program's thread-local variables lie on the same stack.
+// Size of the stack. The thread's frames are small, but the program's thread-local variables are on the same stack.
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 
-/// Whether the program did next to nothing since this was asked last: less than a tenth of a processor.
+/// Detects whether the program used less than a tenth of a processor since the last call.
 class Idleness {
  public:
   bool is_idle() {
@@ -34,8 +34,8 @@ class Idleness {
   std::int64_t last_cpu_us_ = 0;
 };
 
-// What the C library's heap holds goes back when the program has been idle for a second: while it works, it will need
-// it again. It is asked for by everything that is freed, so there is no age to go by.
+// Returns cached blocks to the kernel by age. Also returns the C library's free heap, but only once the program has
+// been idle for a second: free memory in the heap has no age, and a working program would need it again.
 void* run(void* argument) {
   auto& heap = *static_cast<LargeHeap*>(argument);
   constexpr unsigned kIdleTicks = 2;
@@ -63,7 +63,7 @@ bool start_decay_thread(LargeHeap& heap) {
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  // It inherits the mask, so that the program's handlers run on the program's threads.
+  // The thread inherits a full signal mask, so that the program's handlers run on the program's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -1,4 +1,4 @@
-// The thread that gives back what lies idle in the cache of a process that has stopped allocating.
+// The thread that returns idle cached memory of a process that has stopped allocating.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_DECAY_THREAD_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_DECAY_THREAD_H_
 
@@ -6,8 +6,9 @@
 
 namespace zerotax::largecache {
 
-/// Starts one for the heap, which is never destroyed. It ends as soon as nothing is cached any more, so that a process
-/// that waits for its last thread waits no longer than the decay time. It takes no signals. False if it cannot start.
+/// Starts the thread for the heap. The heap is never destroyed. The thread ends once nothing is cached. If a process
+/// waits for all of its threads, this thread delays the process by at most the decay time. The thread takes no signals.
+/// Returns false if the thread cannot start.
 bool start_decay_thread(LargeHeap& heap);
 
 }  // namespace zerotax::largecache

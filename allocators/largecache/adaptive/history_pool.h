@@ -1,5 +1,6 @@
-// Storage for the histories of blocks: each keeps its address as long as its block exists, so that whoever holds the
-// block may write to it without a lock. Memory comes from mmap and is not given back. The owner's lock is held.
+// Storage for the histories of blocks. A history keeps its address as long as its block exists, so that the owner of
+// the block may write to the history without a lock. Memory comes from mmap and is never returned. Callers hold the
+// heap's lock.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_HISTORY_POOL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_HISTORY_POOL_H_
 
@@ -9,10 +10,10 @@ namespace zerotax::largecache {
 
 class HistoryPool {
  public:
-  /// An empty one, or nullptr when no memory can be mapped.
+  /// Returns an empty history, or nullptr if no memory can be mapped.
   [[nodiscard]] History* take();
 
-  /// Takes one back; nullptr does nothing.
+  /// Makes a history available for another block. Does nothing for nullptr.
   void give_back(History* history);
 
  private:

@@ -15,7 +15,7 @@
 namespace zerotax::largecache {
 namespace {
 
-// include/uapi/linux/fs.h of Linux 6.7; Debian 12's headers are older.
+// From include/uapi/linux/fs.h of Linux 6.7, because Debian 12's headers are older.
 struct ScanRegion {
   std::uint64_t start;
   std::uint64_t end;
@@ -40,26 +40,27 @@ constexpr std::uint64_t kPresent = 1U << 3;
 constexpr std::uint64_t kSwapped = 1U << 4;
 constexpr std::uint64_t kZeroPage = 1U << 5;
 
-// Programs may rely on the lowest descriptors; ours goes above what most of them have open.
+// Programs may rely on the lowest descriptors, so ours is above the range that most programs use.
 constexpr int kLeastDescriptor = 256;
 constexpr std::uint32_t kQuestionsBetweenTrials = 64;
 
-// Data that a fork wipes.
+// Data of this process, which a fork wipes in the child.
 struct OfThisProcess {
-  std::atomic<std::uint64_t> opened;  // how many had been opened, and the number + 1: see Opened; 0: none is open
-  std::atomic<std::int64_t> secret;   // of this process
+  std::atomic<std::uint64_t> opened;  // upper half: count of opened descriptors; lower half: current descriptor + 1
+                                      // (see Opened). 0: no descriptor is open
+  std::atomic<std::int64_t> secret;   // random part of this process's secrets
   std::atomic<std::uint32_t> generation;
 };
 
-// A descriptor of ours and the file position that it must have: a different one each time, so that two descriptors that
-// had the same number, one after the other, are never confused.
+// A descriptor and its secret file position. Each descriptor that we open gets a different secret, so that two
+// successive descriptors with the same number are never confused.
 struct Opened {
   int descriptor = -1;
   std::int64_t secret = 0;
 };
 
 std::atomic<OfThisProcess*> of_this_process{nullptr};
-// Copies that a fork does not wipe.
+// Copies of the data in `of_this_process`. A fork does not wipe the copies.
 std::atomic<std::uint32_t> last_generation{0};
 std::atomic<std::uint32_t> last_count{0};
 std::atomic<int> last_descriptor{-1};
@@ -68,7 +69,7 @@ std::atomic<std::int64_t> last_secret{0};
 std::atomic<std::uint32_t> failures{0};
 std::atomic<bool> kernel_cannot{false};
 
-// nullptr if the kernel cannot wipe (before 4.14): then no answer could be trusted after a fork.
+// Returns nullptr if the kernel cannot wipe pages (before 4.14). In that case no answer after a fork could be trusted.
 OfThisProcess* process_page() {
   OfThisProcess* page = of_this_process.load(std::memory_order_acquire);
   if (page != nullptr) return page;
@@ -86,7 +87,8 @@ OfThisProcess* process_page() {
   return other;
 }
 
-// No other file has this position by accident, nor a pagemap that the parent opened as we do. At least 2^61.
+// Returns a file position of at least 2^61. No other file has this position by accident, nor does a pagemap that the
+// parent opened.
 std::int64_t make_secret() {
   std::uint64_t random[2] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9};
   if (const auto* given = reinterpret_cast<const void*>(getauxval(AT_RANDOM))) {  // NOLINT(performance-no-int-to-ptr)
@@ -96,7 +98,7 @@ std::int64_t make_secret() {
   return static_cast<std::int64_t>((mixed >> 3) | (std::uint64_t{1} << 61));
 }
 
-// Which pages a scan reports: those with all of `with`, none of `without`, and any of `any`.
+// Selects the pages that a scan reports: pages with all flags of `with`, none of `without`, and at least one of `any`.
 struct Wanted {
   std::uint64_t with;
   std::uint64_t without;
@@ -118,7 +120,7 @@ bool scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted
   scan.category_anyof_mask = wanted.any;
   scan.return_mask = kPresent | kSwapped;
   const int got = ioctl(descriptor, kPagemapScan, &scan);
-  // The scan stops early when `regions` is full; an interrupted one has scanned nothing.
+  // The scan stops early if `regions` is full. If the scan was interrupted, it has scanned nothing.
   if (got < 0 || static_cast<std::size_t>(got) > capacity || scan.walk_end <= begin || scan.walk_end > end)
     return false;
   count = static_cast<std::size_t>(got);
@@ -128,7 +130,7 @@ bool scan(int descriptor, std::uintptr_t begin, std::uintptr_t end, const Wanted
 
 bool is_ours(int descriptor, std::int64_t secret) { return lseek(descriptor, 0, SEEK_CUR) == secret; }
 
-// In a child, the parent's descriptor is useless.
+// Closes the parent's descriptor in a child, where it is useless.
 void close_inherited(const OfThisProcess& page) {
   const int descriptor = last_descriptor.exchange(-1, std::memory_order_relaxed);
   const std::int64_t secret = last_secret.load(std::memory_order_relaxed);
@@ -138,14 +140,14 @@ void close_inherited(const OfThisProcess& page) {
   }
 }
 
-// Does the kernel know the ioctl, and report our own page, which has just been written to, as present?
+// Whether the kernel knows the ioctl, and reports as present a page that we have just written.
 bool tells_the_truth(int descriptor, const OfThisProcess& page) {
   ScanRegion region{};
   std::size_t count = 0;
   std::uintptr_t walked = 0;
   const auto here = reinterpret_cast<std::uintptr_t>(&page) & ~(page_size() - 1);
   if (scan(descriptor, here, here + page_size(), kNonZero, &region, 1, count, walked)) return count == 1;
-  // Older kernels do not know the ioctl; a filter may forbid it. Neither will change.
+  // The answer will not change, because the kernel is too old for the ioctl, or a filter forbids it.
   if (errno != ENOMEM && errno != EINTR) kernel_cannot.store(true, std::memory_order_relaxed);
   return false;
 }
@@ -156,14 +158,15 @@ Opened unpack(std::uint64_t opened, const OfThisProcess& page) {
           page.secret.load(std::memory_order_acquire) + static_cast<std::int64_t>(opened >> 32)};
 }
 
-// A descriptor of our own, high and close-on-exec, with the secret as its position; -1 if none is available.
+// Opens a descriptor with a high number and close-on-exec, and sets its position to the secret. Returns -1 if no
+// descriptor is available.
 Opened open_pagemap(OfThisProcess& page) {
-  // Not /proc/self: that refers to the first thread, whose memory is gone if it has ended before the others.
+  // /proc/self would refer to the first thread. If the first thread has ended, /proc/self shows no memory.
   const int low = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (low < 0) return {};
   int descriptor = fcntl(low, F_DUPFD_CLOEXEC, kLeastDescriptor);
   if (descriptor < 0) {
-    descriptor = low;  // the limit is lower
+    descriptor = low;  // the limit on descriptors is below kLeastDescriptor
   } else {
     close(low);
   }
@@ -171,7 +174,8 @@ Opened open_pagemap(OfThisProcess& page) {
   const std::uint64_t count = last_count.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::uint64_t packed = count << 32 | (static_cast<std::uint64_t>(descriptor) + 1);
   const Opened opened = unpack(packed, page);
-  // In this order: another file that got the number meanwhile would have the secret, but not our page.
+  // The position is set before the check. If the program meanwhile opened a file under this number, that file has the
+  // secret position, but the check fails because it does not report our page.
   if (lseek(descriptor, opened.secret, SEEK_SET) != opened.secret || !tells_the_truth(descriptor, page)) {
     close(descriptor);
     return {};
@@ -193,7 +197,8 @@ Opened current_descriptor(OfThisProcess* page) {
   return opened != 0 ? unpack(opened, *page) : open_pagemap(*page);
 }
 
-// The program has closed it; what it has opened there since belongs to the program.
+// Forgets a descriptor that the program has closed. If the program has opened a file under the same number since, that
+// file stays open.
 void forget(OfThisProcess& page, const Opened& gone) {
   std::uint64_t opened = page.opened.load(std::memory_order_acquire);
   if (unpack(opened, page).secret == gone.secret) {
@@ -212,8 +217,8 @@ bool find_runs(std::uintptr_t begin, std::uintptr_t end, const Wanted& wanted, P
     const Opened opened = current_descriptor(page);
     if (opened.descriptor < 0) break;
     said = scan(opened.descriptor, begin, end, wanted, regions, capacity < kMost ? capacity : kMost, count, walked);
-    // Afterwards: at any moment another thread may close the number and open another's pagemap under it. No other file
-    // minds the question.
+    // The secret position is checked after the scan, because another thread may at any moment make the descriptor refer
+    // to another pagemap. On other files the ioctl has no effect.
     if (is_ours(opened.descriptor, opened.secret)) break;
     said = false;
     forget(*page, opened);

@@ -12,7 +12,7 @@
 namespace zerotax::largecache {
 namespace {
 
-// The start of a file, without stdio, which allocates. Empty when it cannot be read.
+// Reads the start of a file without stdio, because stdio allocates. Returns an empty text if the file cannot be read.
 template <std::size_t N>
 std::string_view read_file(const char* path, std::array<char, N>& text) {
   const int saved_errno = errno;
@@ -26,7 +26,7 @@ std::string_view read_file(const char* path, std::array<char, N>& text) {
   return length > 0 ? std::string_view(text.data(), static_cast<std::size_t>(length)) : std::string_view();
 }
 
-// The number at the start of the text; UINT64_MAX for "max" and for anything that is not a number.
+// Returns the number at the start of the text; UINT64_MAX for "max" and for any text that is not a number.
 std::uint64_t parse_number(std::string_view text) {
   std::uint64_t number = 0;
   std::size_t digits = 0;
@@ -41,7 +41,7 @@ std::uint64_t number_in(const char* path) {
   return path[0] == '\0' ? UINT64_MAX : parse_number(read_file(path, text));
 }
 
-// Concatenates texts; the path is empty if they do not fit.
+// Concatenates texts to a path, which is empty if the texts do not fit.
 template <std::size_t N>
 void join(std::array<char, N>& path, std::initializer_list<std::string_view> parts) {
   std::size_t length = 0;
@@ -56,14 +56,15 @@ void join(std::array<char, N>& path, std::initializer_list<std::string_view> par
   *at = '\0';
 }
 
-// The process's control group, from /proc/self/cgroup (cgroups(7)): of version 1's memory controller, or of version 2.
+// The process's control group, from /proc/self/cgroup (cgroups(7)): the group of version 1's memory controller, or the
+// group of version 2.
 struct Group {
   std::string_view path;
   bool version_1 = false;
 };
 
-// Returns what is before the next `end`, and removes both from the text. (Not string_view::substr: it may throw, and
-// the library would need the C++ runtime for that.)
+// Returns the text before the next `end`, and removes both from `text`. Avoids string_view::substr, which may throw and
+// would thus need the C++ runtime.
 std::string_view take_until(char end, std::string_view& text) {
   const std::size_t length = std::min(text.find(end), text.size());
   const std::string_view taken(text.data(), length);
@@ -75,7 +76,7 @@ Group find_group(std::string_view lines) {
   Group group;
   while (!lines.empty()) {
     std::string_view line = take_until('\n', lines);
-    take_until(':', line);  // the hierarchy's number
+    take_until(':', line);  // number of the hierarchy
     const std::string_view controllers = take_until(':', line);
     if (controllers == "memory") return {line, true};
     if (controllers.empty()) group.path = line;

@@ -3,24 +3,26 @@
 namespace zerotax::largecache {
 namespace {
 
-// Fewer written pages say nothing beside faults that have other causes.
+// Smallest number of written pages that counts, because faults may have other causes.
 constexpr std::uint64_t kLeastWritten = 16;
-// The thread took two faults for each of the pages, but for one in so many: other faults would hardly be as many.
+// Tolerance: the number of double faults may differ from the number of written pages by 1 / kClose of that number.
+// Faults of other causes rarely exceed this tolerance.
 constexpr std::uint64_t kClose = 16;
-// One block that says so is believed for so many others, and this many in a row until one says otherwise.
+// kFirstPause: number of blocks that are populated between the first yes and the next watched block. kEnough: number of
+// yeses in a row after which the longest pause applies.
 constexpr unsigned kFirstPause = 8;
 constexpr unsigned kEnough = 3;
-// After so many that say nothing, or what is known, blocks are watched more and more seldom: each 2nd, 4th, ... 256th.
+// Number of answers after which blocks are watched less and less often: every 2nd, 4th, ... 256th block.
 constexpr unsigned kOften = 4;
 constexpr unsigned kMostAsked = kOften + 8;
 constexpr unsigned kMostPause = (1U << (kMostAsked - kOften)) - 1;
-// The thread has kept the block, or handed it on: another one is watched after so many.
+// Number of blocks after which watching a block is given up, because the thread keeps the block or has handed it on.
 constexpr unsigned kPatience = 4;
-// Populating a page with others takes a quarter of its two faults, and much less where these interrupt other
-// processors.
+// Number of pages that can be populated together in the time of the two faults of one page. The number is larger if
+// these faults interrupt other processors.
 constexpr std::uint64_t kCheaper = 4;
 constexpr std::uint64_t kCheaperBesideOthers = 8;
-// The sums forget an eighth with each block.
+// Each new block reduces the sums of earlier blocks by 1 / kMemory.
 constexpr std::uint64_t kMemory = 8;
 
 }  // namespace
@@ -36,7 +38,7 @@ ReadHabit::What ReadHabit::next(std::size_t bytes) {
     take_in(Answer::kNone, {});
     forget();
   }
-  // Other threads count in is_idle(), without the lock.
+  // Other threads change the count in is_idle() without holding the lock.
   const std::uint16_t left = __atomic_load_n(&until_next_, __ATOMIC_RELAXED);
   if (left > 0) {
     __atomic_store_n(&until_next_, static_cast<std::uint16_t>(left - 1), __ATOMIC_RELAXED);
@@ -46,7 +48,7 @@ ReadHabit::What ReadHabit::next(std::size_t bytes) {
 }
 
 void ReadHabit::watch(std::uintptr_t address, std::size_t bytes, std::uint64_t populated, std::uint64_t faults) {
-  if (address_ != 0) return;  // another thread has begun since
+  if (address_ != 0) return;  // another thread has started to watch
   populated_ = populated;
   bytes_ = bytes;
   faults_ = faults;
@@ -61,7 +63,7 @@ void ReadHabit::end_watch(const PagesUsed& used) {
   const bool counts = !disturbed_ && pthread_equal(thread_, pthread_self()) != 0 && used.faults >= faults_ &&
                       used.written >= populated_;
   if (!counts) return take_in(Answer::kNone, {});
-  // Of what was not populated when the program got it.
+  // Counts only pages that were not yet populated when the program got the block.
   const PagesUsed since{used.all - populated_, used.written - populated_, used.read, used.faults - faults_};
   take_in(answer_of(since), since);
 }
@@ -86,7 +88,7 @@ ReadHabit::Answer ReadHabit::answer_of(const PagesUsed& used) {
 void ReadHabit::take_in(Answer answer, const PagesUsed& used) {
   const bool changed = answer == Answer::kYes ? yes_ == 0 : answer == Answer::kNo && yes_ > 0;
   if (changed) asked_ = 0;
-  // One that says nothing changes nothing, but asking becomes rare.
+  // Answer::kNone does not change the habit, but blocks are watched less often.
   if (asked_ < kMostAsked) ++asked_;
   if (answer == Answer::kYes) {
     if (yes_ < kEnough) ++yes_;
@@ -99,7 +101,7 @@ void ReadHabit::take_in(Answer answer, const PagesUsed& used) {
   const bool pays = written_ * (several_ ? kCheaperBesideOthers : kCheaper) >= all_;
   const bool populates = yes_ > 0 && pays;
   unsigned pause = asked_ < kOften ? 0 : (1U << (asked_ - kOften)) - 1;
-  // A block that is watched takes both faults.
+  // A watched block still takes both faults, so blocks are rarely watched once the habit is known.
   if (populates) pause = yes_ < kEnough ? kFirstPause : kMostPause;
   __atomic_store_n(&until_next_, static_cast<std::uint16_t>(pause), __ATOMIC_RELAXED);
   __atomic_store_n(&populates_, populates, __ATOMIC_RELAXED);

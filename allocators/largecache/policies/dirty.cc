@@ -1,10 +1,10 @@
-// Pages are kept, and calloc clears those that may be non-zero.
+// The policy that keeps pages and clears those that may be non-zero.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {
 constinit const Policy kDirty = {
     .name = "dirty",
-    .summary = "keeps the pages, clears those that may be non-zero",
+    .summary = "keeps the pages, clears only those that may be non-zero",
     .has_witness = true,
     .bounded_by_peak = true,
     .set_defaults = set_own_defaults,

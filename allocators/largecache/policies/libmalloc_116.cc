@@ -1,18 +1,18 @@
-// Apple's large cache as it was in macOS 10.12: libmalloc-116 came with 10.12.1 (xnu-3789.21.4), and 10.12.2 had
-// 116.30.3, whose code here is the same. Constants and comparisons: src/thresholds.h; src/magazine_large.c,
-// large_malloc and free_large.
+// Apple's large cache of macOS 10.12. macOS 10.12.1 shipped libmalloc-116 (xnu-3789.21.4), and 10.12.2 shipped 116.30.3
+// with the same code here. Constants and comparisons are from src/thresholds.h and from large_malloc and free_large in
+// src/magazine_large.c.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {
 namespace {
 
-/// LARGE_THRESHOLD_LARGEMEM, bytes: a request is large when it asks for more.
+/// LARGE_THRESHOLD_LARGEMEM in bytes. Larger requests are large.
 constexpr std::size_t kThreshold = std::size_t{127} << 10;
 /// LARGE_ENTRY_CACHE_SIZE on 64-bit machines.
 constexpr std::size_t kEntries = 16;
-/// LARGE_CACHE_SIZE_ENTRY_LIMIT, bytes: 2 GiB / 16. (No total is enforced, there as here.)
+/// LARGE_CACHE_SIZE_ENTRY_LIMIT in bytes: 2 GiB / 16. As in libmalloc, the total is not limited.
 constexpr std::size_t kEntryLimit = (std::size_t{2} << 30) / kEntries;
-/// The reserve is physical memory shifted right by this: 16 GiB give 16 MiB.
+/// Right shift from physical memory to the reserve: 16 GiB give 16 MiB.
 constexpr unsigned kReserveShift = 10;
 
 void set_defaults(Settings& settings, std::size_t physical_memory) {
@@ -23,14 +23,14 @@ void set_defaults(Settings& settings, std::size_t physical_memory) {
   settings.memory_limit = PTRDIFF_MAX;
 }
 
-// Strictly below the limit; libmalloc-283 and later compare with <=.
+// The limit itself is excluded; libmalloc-283 and later compare by <=.
 bool should_cache(const Settings& settings, std::size_t size) {
   return settings.entries > 0 && size < settings.entry_limit;
 }
 
 }  // namespace
 
-// Its clear ignores how the block was cached and what it holds. This is the bug of 2016 (large_malloc: if
+// Clears the whole request, even if the cached block is already zero. This is the bug of 2016 (large_malloc: if
 // (cleared_requested) memset(addr, 0, size)).
 constinit const Policy kLibmalloc116 = {
     .name = "libmalloc-116",

@@ -1,18 +1,18 @@
-// Apple's large cache from libmalloc-283 (macOS 10.15) on: on machines with enough memory, four times as many blocks of
-// four times the size; blocks of exactly the limit are cached, too. The memset is the same (src/thresholds.h,
-// src/magazine_large.c, 283 to 792.41.1).
+// Apple's large cache since libmalloc-283 (macOS 10.15). On machines with enough memory, it has four times as many
+// blocks, of up to four times the size. Blocks of exactly the limit are cached, too. The memset is the same as in
+// libmalloc-116 (src/thresholds.h, src/magazine_large.c, 283 to 792.41.1).
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {
 namespace {
 
-/// From this much physical memory on it is "largemem".
+/// Physical memory from which a machine is "largemem".
 constexpr std::size_t kLargeMemory = std::size_t{32} << 30;
-/// Larger requests are large: above the small class, or above the medium one, which only large memory has. Here, the
-/// small allocator serves medium requests.
+/// Size limits in bytes; larger requests are large. The first limit is the end of the small class. The second limit,
+/// for largemem, is the end of the medium class. Here, the small allocator serves medium requests.
 constexpr std::size_t kThreshold = std::size_t{32} << 10;
 constexpr std::size_t kThresholdLargeMemory = std::size_t{8} << 20;
-/// MEDIUM_QUANTUM, bytes.
+/// MEDIUM_QUANTUM in bytes.
 constexpr std::size_t kMediumQuantum = std::size_t{32} << 10;
 
 void set_defaults(Settings& settings, std::size_t physical_memory) {
@@ -25,9 +25,9 @@ void set_defaults(Settings& settings, std::size_t physical_memory) {
   settings.medium_quantum = large_memory ? kMediumQuantum : 0;
 }
 
-// realloc compares half of the block with the size that the request would get (src/magazine_malloc.c:508, :749). Halves
-// of whole pages are multiples of the quanta of the small and tiny classes, so that rounding to these changes nothing;
-// they are not multiples of the medium class's quantum.
+// realloc compares half of the block with the rounded size of the request (src/magazine_malloc.c:508, :749). Half of a
+// block of whole pages is a multiple of the quanta of the small and tiny classes, so rounding to these quanta changes
+// nothing. Half of a block is not always a multiple of the medium class's quantum.
 bool stays_above_half_rounded(const Settings& settings, std::size_t old_size, std::size_t size) {
   const std::size_t quantum = settings.medium_quantum;
   if (quantum != 0 && size > kThreshold) size = (size + quantum - 1) / quantum * quantum;
@@ -38,7 +38,7 @@ bool stays_above_half_rounded(const Settings& settings, std::size_t old_size, st
 
 constinit const Policy kLibmalloc283 = {
     .name = "libmalloc-283",
-    .summary = "Apple's since 2019: 16 blocks to 128 MiB, from 32 GiB on 64 to 512 MiB",
+    .summary = "Apple's since 2019: 16 blocks to 128 MiB; 64 blocks to 512 MiB if memory is 32 GiB or more",
     .has_witness = false,
     .bounded_by_peak = false,
     .set_defaults = set_defaults,

@@ -1,4 +1,4 @@
-// Does as tcmalloc: pages are kept, and calloc clears all of the request.
+// The policy of tcmalloc: free keeps the pages, and calloc clears the whole request.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

@@ -1,4 +1,4 @@
-// Does as jemalloc with large blocks: the mapping is kept, its pages are given back, so that calloc finds zeros.
+// The policy of jemalloc for large blocks: free keeps the mapping but returns its pages, so calloc finds zeros.
 #include "largecache/clear.h"
 #include "largecache/policies/shared.h"
 
@@ -9,7 +9,7 @@ AtFree purge_at_free(const Settings& /*settings*/, std::size_t /*reserve_bytes*/
   return AtFree::kPurge;
 }
 
-// A block whose pages could not be given back is marked as not madvised.
+// If the pages could not be returned, the block is marked as not madvised.
 Cleared clear_unless_purged(Block& block, std::size_t size, std::uint32_t /*generation*/) {
   return block.madvised ? Cleared{} : zero_all(block.address, size);
 }
@@ -18,7 +18,7 @@ Cleared clear_unless_purged(Block& block, std::size_t size, std::uint32_t /*gene
 
 constinit const Policy kPurge = {
     .name = "purge",
-    .summary = "keeps the mapping, gives the pages back at free",
+    .summary = "keeps the mapping, returns the pages at free",
     .has_witness = true,
     .bounded_by_peak = true,
     .set_defaults = set_own_defaults,

@@ -1,4 +1,4 @@
-// Does as glibc above its threshold: nothing is kept, so nothing ever needs clearing.
+// The policy of glibc above its threshold: nothing is kept, so nothing needs clearing.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

@@ -1,4 +1,4 @@
-"""CFFI as it was in 2016, up to version 1.9: malloc, then a memset of its own over all of the buffer."""
+"""CFFI up to version 1.9 (2016): malloc, then CFFI's own memset over the whole buffer."""
 
 import cffi_before_1_10
 import cffi_recv

@@ -1,12 +1,12 @@
-"""How CFFI up to 1.9 made a buffer: malloc, then a memset of its own over all of it. Not a client itself."""
+"""Makes a buffer as CFFI did up to version 1.9: malloc, then CFFI's own memset. Not a client itself."""
 
 
 def new_buffer(ffi):
-    """`new("char[]", n)` as version 1.9 had it.
+    """Returns a function that makes a buffer as `new("char[]", n)` did in version 1.9.
 
-    Its allocate_owning_object called PyObject_Malloc, which is malloc from 513 bytes on, and then memset
-    (c/_cffi_backend.c; 1.10 replaced both by PyObject_Calloc, issue 295). An allocator given by its functions is the way
-    in which a later CFFI still clears by memset.
+    There, allocate_owning_object called PyObject_Malloc, which is malloc from 513 bytes on, and then memset
+    (c/_cffi_backend.c). Version 1.10 replaced both calls with PyObject_Calloc (issue 295). A later CFFI still
+    clears with memset if its allocator is given as functions.
     """
     ffi.cdef("void *malloc(size_t); void free(void *);")
     library = ffi.dlopen(None)

@@ -1,4 +1,4 @@
-"""The loop that PyOpenSSL's recv was until 2016, with a buffer of CFFI's and the TLS of Python's own ssl module."""
+"""The receive loop of PyOpenSSL until 2016, with a buffer from CFFI and the TLS of Python's own ssl module."""
 
 import ssl
 
@@ -8,7 +8,7 @@ import receiving
 
 
 def main(description, new_buffer):
-    """`new_buffer(ffi)` gives what makes a buffer: a function of a C type and a length."""
+    """Runs the client. `new_buffer(ffi)` returns a function that makes a buffer from a C type and a length."""
     given = receiving.arguments(description)
     context = ssl.create_default_context(cafile=given.certificate)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -1,4 +1,4 @@
-"""Connection.recv(n) of pyOpenSSL, as it is installed."""
+"""Connection.recv(n) of the installed pyOpenSSL."""
 
 import OpenSSL
 from OpenSSL import SSL

@@ -1,6 +1,6 @@
-"""Shared by the clients: their arguments, the loop that is measured, and the line of JSON that they print.
+"""Shared parts of the clients: their arguments, the measured loop, and the line of JSON that they print.
 
-Not a client itself. Every client receives from a server on 127.0.0.1 whose certificate is given, and verifies it.
+This file is not a client itself. Every client receives from a server on 127.0.0.1 whose certificate is given, and verifies it.
 """
 
 import argparse
@@ -11,11 +11,11 @@ import socket
 import sys
 import time
 
-WARM_UP = 5   # operations before the clocks are read: no allocator known changes its ways after the fifth call
+WARM_UP = 5   # operations before the clocks are read; no known allocator changes its behavior after the fifth call
 
 
 def arguments(description):
-    """--port, --certificate (a PEM file to trust), --size (bytes asked for at a time), --seconds (of the loop)."""
+    """Parses --port, --certificate (a PEM file to trust), --size (bytes per request) and --seconds (of the loop)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--certificate", required=True)
@@ -27,7 +27,7 @@ def arguments(description):
 
 
 def check_preloaded():
-    """The loader continues without a library that it cannot preload; then nothing would be measured."""
+    """Fails if a library was not preloaded, because the loader continues without it, and nothing would be measured."""
     wanted = os.environ.get("LD_PRELOAD")
     with open("/proc/self/maps", encoding="utf-8") as maps:
         if wanted and os.path.realpath(wanted) not in maps.read():
@@ -35,12 +35,12 @@ def check_preloaded():
 
 
 def connect(port):
-    """A TCP connection to the server."""
+    """Returns a TCP connection to the server."""
     return socket.create_connection(("127.0.0.1", port))
 
 
 class Loop:
-    """What is measured: from the end of the warm-up until `seconds` have passed, and one operation at least."""
+    """Measures from the end of the warm-up until `seconds` have passed and at least one operation has ended."""
 
     def __init__(self, seconds, versions, warm_up=WARM_UP):
         self.seconds, self.versions, self.left = seconds, versions, warm_up
@@ -53,9 +53,11 @@ class Loop:
         self.start = time.monotonic()
 
     def got(self, received):
-        """To be called after each operation with the bytes that it received. Does not return when it is enough."""
+        """Counts an operation and the bytes that the operation received. When the time is over, prints the result and
+        exits.
+        """
         if not received:
-            raise SystemExit("the server sent no more")
+            raise SystemExit("the server sent no more data")
         if self.left > 0:
             self.left -= 1
             if self.left == 0:
@@ -77,4 +79,4 @@ class Loop:
             "max_resident_bytes": after.ru_maxrss * 1024,
         }))
         sys.stdout.flush()
-        os._exit(0)   # what is left of the download is of no interest
+        os._exit(0)   # skips the rest of the download

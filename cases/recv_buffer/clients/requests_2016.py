@@ -1,8 +1,8 @@
-"""The report of 2016 itself: requests.iter_content(n) over PyOpenSSL, with a buffer that CFFI cleared for each recv.
+"""The report of 2016: requests.iter_content(n) over PyOpenSSL, with a buffer that CFFI clears for each recv.
 
-Three things of 2016 are put back: pyOpenSSL asks for a cleared buffer, as it did before version 17; CFFI clears it by malloc
-and memset, as it did before version 1.10; and urllib3 passes the size on whole, as it did before version 1.26.11. As a chunk
-may take hours then, what is counted is not whole chunks but single receives, until the time is over.
+Three behaviors of 2016 are restored. pyOpenSSL requests a cleared buffer, as before version 17. CFFI clears this buffer
+with malloc and memset, as before version 1.10. urllib3 requests the whole size in each recv, as before version 1.26.11.
+With this size a chunk may take hours, so single receives are counted instead of whole chunks, until the time is over.
 """
 
 import OpenSSL.SSL

@@ -1,4 +1,4 @@
-"""The same with PyOpenSSL under requests, as it was in 2016 wherever PyOpenSSL was installed."""
+"""The loop of requests_chunks over PyOpenSSL, which requests used in 2016 wherever PyOpenSSL was installed."""
 
 import OpenSSL
 import urllib3.contrib.pyopenssl

@@ -32,7 +32,7 @@ Certificate make_certificate(EVP_PKEY* key) {
   if (certificate == nullptr) return nullptr;
   X509_set_version(certificate.get(), X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
-  // From yesterday: the clock may be set while a run is going on.
+  // The certificate is valid from yesterday on, because the clock may be changed during a run.
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDay);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 7 * kDay);
   X509_set_pubkey(certificate.get(), key);
@@ -60,7 +60,7 @@ ServerContext make_server_context(std::string& pem) {
       SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
     return nullptr;
   }
-  // A client that only receives needs no ticket to come back with.
+  // Sends no ticket, because a client that only receives does not resume its session.
   SSL_CTX_set_num_tickets(context.get(), 0);
   const Bio text(BIO_new(BIO_s_mem()));
   if (text == nullptr || PEM_write_bio_X509(text.get(), certificate.get()) != 1) return nullptr;

@@ -12,8 +12,8 @@ struct FreeContext {
 };
 using ServerContext = std::unique_ptr<SSL_CTX, FreeContext>;
 
-/// A TLS 1.3 context with a key (EC P-256) and a certificate for localhost and 127.0.0.1, both made now and signed by
-/// itself; `pem` becomes the certificate, for clients to trust. Empty if OpenSSL refuses.
+/// Returns a TLS 1.3 context with a new key (EC P-256) and a new self-signed certificate for localhost and 127.0.0.1;
+/// empty if OpenSSL fails. Sets `pem` to the certificate that clients should trust.
 ServerContext make_server_context(std::string& pem);
 
 }  // namespace zerotax

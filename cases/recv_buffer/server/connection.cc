@@ -27,7 +27,7 @@ class Stream {
 
   [[nodiscard]] bool ready() const { return ready_; }
 
-  /// True if all of it was sent.
+  /// Sends all bytes. Returns false if that failed.
   bool send(std::string_view bytes) {
     std::size_t sent = 0;
     if (ssl_) return SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &sent) == 1;
@@ -39,7 +39,7 @@ class Stream {
     return true;
   }
 
-  /// Reads until the empty line after a request's head. False if no such line comes.
+  /// Reads up to the empty line after the head of a request. Returns false if no such line arrives.
   bool read_head() {
     std::string head;
     std::array<char, 4096> part{};
@@ -72,7 +72,7 @@ class Stream {
 void serve(int fd, SSL_CTX* context, bool http) {
   Stream stream(fd, context);
   if (!stream.ready() || (http && (!stream.read_head() || !stream.send(kResponse)))) return;
-  // Four records at a time, each full.
+  // Each write sends four full records.
   const std::string data(std::size_t{4} * 16 * 1024, 'z');
   while (stream.send(data)) {
   }

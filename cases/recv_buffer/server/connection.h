@@ -4,9 +4,11 @@
 
 namespace zerotax {
 
-/// Serves one connected socket until the client closes it: without a context by plain TCP, with one by TLS. The bytes
-/// are never zero, so that a page they are received into is dirty. With `http` a request's head is read first, and a
-/// response of 2^62 bytes begun: a client closes when it has enough. Never throws; what fails ends the connection.
+/// Serves one connected socket until the client closes it, by TLS if there is a context, otherwise by plain TCP. The
+/// bytes are never zero, so that a page that receives them is dirty.
+///
+/// With `http`, first reads the head of a request, and begins a response of 2^62 bytes. A client closes the connection
+/// when it has received enough. Never throws; a failure ends the connection.
 void serve(int fd, SSL_CTX* context, bool http);
 
 }  // namespace zerotax

@@ -19,8 +19,9 @@ int fail(const char* what) {
 
 }  // namespace
 
-// The server of the case recv_buffer: listens on 127.0.0.1, says where on standard output ("port=N", then by TLS its
-// certificate, then an empty line), and sends without end to one client after the other, until its standard input ends.
+// The server of the case recv_buffer, which listens on 127.0.0.1. Prints on standard output its port ("port=N"), then
+// for TLS its certificate, then an empty line. Serves one client after the other, sending without end. Ends when its
+// standard input ends.
 int main(int argc, char** argv) {
   const std::string mode = argc == 2 ? argv[1] : "";
   if (mode != "tcp" && mode != "tls" && mode != "https") {
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   std::string certificate;
   const zerotax::ServerContext context =
       mode == "tcp" ? zerotax::ServerContext() : zerotax::make_server_context(certificate);
-  if (mode != "tcp" && context == nullptr) return fail("OpenSSL makes no certificate");
+  if (mode != "tcp" && context == nullptr) return fail("OpenSSL cannot make a certificate");
 
   const zerotax::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (::bind(listener.get(), generic, sizeof address) != 0 || ::listen(listener.get(), 4) != 0 ||
       ::getsockname(listener.get(), generic, &length) != 0) {
-    return fail("no port of 127.0.0.1 can be listened on");
+    return fail("cannot listen on any port of 127.0.0.1");
   }
   std::printf("port=%u\n%s\n", static_cast<unsigned>(ntohs(address.sin_port)), certificate.c_str());
   std::fflush(stdout);

@@ -13,7 +13,7 @@ SSL* connection = nullptr;
 char reason[112];
 
 const char* fail(const char* what) {
-  // The certificate's own verdict says more than "certificate verify failed".
+  // Returns the verification result if there is one, because it is more precise than "certificate verify failed".
   const long verdict = connection != nullptr ? SSL_get_verify_result(connection) : X509_V_OK;
   const char* detail =
       verdict != X509_V_OK ? X509_verify_cert_error_string(verdict) : ERR_reason_error_string(ERR_peek_last_error());

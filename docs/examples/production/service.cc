@@ -1,6 +1,6 @@
 // Answers each request over HTTP with the sum of a picture that it composes from eight layers of 1 MiB.
-//   service PORT            until it is ended; PORT 0 takes a free one and prints it
-//   service PORT REQUESTS   makes so many requests of its own, and ends
+//   service PORT            runs until a signal ends it; if PORT is 0, chooses a free port and prints the port
+//   service PORT REQUESTS   sends REQUESTS requests to itself, and ends
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -3,12 +3,12 @@
 
 usage: bigarray.py [SHARED [ADDED [SECONDS]]]     (default: 200000 300000 6)
 
-The parent makes SHARED dicts and drops every second one: its heap then has a hole beside each dict that is left. It forks,
-and the child appends ADDED dicts to a list, spread over SECONDS. They fill the holes first, and the kernel copies each of
-those pages, which the parent still has. When no hole is left the interpreter asks for new memory, and nothing need be copied
-any more.
+The parent makes SHARED dicts and drops every second dict, so its heap has a hole beside each remaining dict. After the
+fork, the child appends ADDED dicts to a list, spread over SECONDS. The new dicts first fill the holes. The kernel copies
+each page with a filled hole, because the parent still has the page. When no hole remains, the interpreter asks for new
+memory, and copying ends.
 
-At its end the child prints how many of the pages with the parent's dicts it wrote, and how many others.
+At the end, the child prints the number of pages that it wrote: pages with dicts of the parent, and other pages.
 """
 import os
 import sys
@@ -19,7 +19,7 @@ STEPS = 100
 
 
 def pages_of(things):
-    """The pages in which the objects begin: CPython's id() is an address."""
+    """Returns the pages in which the objects begin. In CPython, id() is an address."""
     return {id(thing) // PAGE for thing in things}
 
 
@@ -30,7 +30,7 @@ def grow(filled, count):
 
 
 def fill(added, seconds):
-    """The child's work. Returns the dicts that the child made."""
+    """Does the child's work. Returns the dicts that the child made."""
     filled = []
     for step in range(STEPS):
         grow(filled, added * (step + 1) // STEPS - added * step // STEPS)
@@ -39,7 +39,7 @@ def fill(added, seconds):
 
 
 def main():
-    """Forks once; the exit status is the child's."""
+    """Forks once, and returns the exit status of the child."""
     try:
         given = [float(word) for word in sys.argv[1:]]
     except ValueError:
@@ -53,7 +53,7 @@ def main():
     before = pages_of(things)
     child = os.fork()
     if child != 0:
-        # The parent writes to none of these pages in the meantime, so each copy is the child's.
+        # Meanwhile the parent writes to none of these pages, so each copy is the child's.
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     written = pages_of(fill(int(added), seconds))
     print(f"the child wrote {len(written & before)} pages of its parent and {len(written - before)} others", flush=True)

@@ -5,29 +5,29 @@
 #
 # usage: bigarray.rb [SHARED [ADDED [SECONDS]]]     (default: 200000 300000 6)
 #
-# The parent makes SHARED hashes and drops every second one: its heap then has a free slot beside each hash that is left. It forks, and
-# the child appends ADDED hashes to an array, spread over SECONDS. They take the free slots first, and the kernel copies each of those
-# pages, which the parent still has. When no slot is free the interpreter collects garbage, which marks the parent's objects, too, and
-# copies their pages; then it asks for new memory.
+# The parent makes SHARED hashes and drops every second one, so its heap has a free slot beside each remaining hash. It forks, and the
+# child appends ADDED hashes to an array, spread over SECONDS. The new hashes first take the free slots. The kernel copies each of
+# these pages, because the parent still has it. When no slot is free, the interpreter collects garbage. The collector also marks the
+# parent's objects, so their pages are copied. Then the interpreter asks for new memory.
 #
-# At its end the child prints how many of the pages with the parent's hashes it wrote, and how many others.
+# At its end, the child prints how many pages with the parent's hashes it wrote, and how many other pages.
 require "fiddle"
 require "set"
 
 PAGE = 4096
 STEPS = 100
 
-# The pages that the things begin in.
+# Returns the pages in which the objects begin.
 def pages_of(things)
   things.map { |thing| Fiddle.dlwrap(thing) / PAGE }.to_set
 end
 
-# Appends so many hashes.
+# Appends `count` hashes.
 def grow(filled, count)
   count.times { filled << {} }
 end
 
-# The child's work: the hashes that it made.
+# Does the child's work. Returns the hashes that the child made.
 def fill(added, seconds)
   filled = []
   STEPS.times do |step|
@@ -54,6 +54,6 @@ child = fork do
   $stdout.flush
   exit!(0)
 end
-# The parent writes to none of these pages meanwhile: each copy is the child's.
+# Meanwhile the parent writes to none of these pages, so each copy is the child's.
 Process.wait(child)
 exit($?.exitstatus || 1)

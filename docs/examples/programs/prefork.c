@@ -1,9 +1,10 @@
 /* A preforking server: prefork [PAGES [WORKERS]] (default: 8192 4).
  *
- * The parent fills a table of PAGES pages, listens on a port of 127.0.0.1 that the kernel chooses, and forks WORKERS processes, which
- * all accept connections there. The table is shared until somebody writes to it: "GET /N" writes to N more of its pages, from the
- * first on, in the worker that answers, and the kernel copies each of them for that worker. The answer says which worker it was,
- * and how many pages it has written in all. SIGTERM or SIGINT to the parent ends everything.
+ * The parent fills a table of PAGES pages, listens on a port of 127.0.0.1 that the kernel chooses, and forks WORKERS
+ * processes. All workers accept connections on this port, and share the table until one of them writes to it. "GET /N"
+ * makes the answering worker write to N more pages, from the first page on, and the kernel copies each page for this
+ * worker. The answer names the worker and the total number of pages that it has written. SIGTERM or SIGINT to the
+ * parent ends all processes.
  *
  *   cc -O2 -o prefork prefork.c && zerotax cow -- ./prefork
  *   curl http://127.0.0.1:PORT/100
@@ -23,7 +24,7 @@
 
 enum { kMostWorkers = 256 };
 
-/* Beside nothing else, so that zerotax cow shows the table as a mapping of its own. */
+/* The table has an address far from other mappings, so zerotax cow shows it as a separate mapping. */
 static void* const kTable = (void*)0x100000000000;
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
@@ -33,7 +34,7 @@ static void fail(const char* what) {
   exit(3);
 }
 
-/* The number that a word is, from least to most; 2 as exit status for any other. */
+/* Returns the number in a word. Exits with 2 unless the word is a number from `least` to `most`. */
 static size_t number(const char* word, size_t least, size_t most) {
   char* end = NULL;
   const unsigned long value = strtoul(word, &end, 10);
@@ -45,9 +46,10 @@ static size_t number(const char* word, size_t least, size_t most) {
 }
 
 static char* make_table(size_t pages) {
-  char* table = mmap(kTable, pages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  char* table = mmap(kTable, pages * page_bytes(), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (table == MAP_FAILED) fail("prefork: no memory for the table");
-  /* A write to a huge page copies as much as the kernel decides. */
+  /* Without huge pages, each write copies one page. With huge pages, the kernel decides how much a write copies. */
   madvise(table, pages * page_bytes(), MADV_NOHUGEPAGE);
   memset(table, 1, pages * page_bytes());
   return table;
@@ -68,7 +70,7 @@ static int listen_anywhere(int* port) {
   return listener;
 }
 
-/* Answers one request; the number of pages that the worker has written by then. */
+/* Answers one request. Returns the total number of pages that the worker has written. */
 static size_t answer(int connection, char* table, size_t pages, size_t written) {
   char request[256];
   unsigned long more = 0;
@@ -78,7 +80,8 @@ static size_t answer(int connection, char* table, size_t pages, size_t written) 
   for (; more > 0 && written < pages; --more, ++written) ((volatile char*)table)[written * page_bytes()] = 2;
   char text[160];
   const int bytes =
-      known ? snprintf(text, sizeof text, "HTTP/1.0 200 OK\r\n\r\nworker %d has written %zu of %zu pages\n", getpid(), written, pages)
+      known ? snprintf(text, sizeof text, "HTTP/1.0 200 OK\r\n\r\nworker %d has written %zu of %zu pages\n", getpid(),
+                       written, pages)
             : snprintf(text, sizeof text, "HTTP/1.0 400 Bad Request\r\n\r\nask for /N, a number of pages\n");
   for (int sent = 0; sent < bytes;) {
     const ssize_t wrote = write(connection, text + sent, (size_t)(bytes - sent));
@@ -117,7 +120,7 @@ int main(int count, char** words) {
     children[i] = fork();
     if (children[i] < 0) fail("prefork: cannot fork");
     if (children[i] > 0) continue;
-    /* A worker does not outlive a parent that is killed, nor one that was before it could say so. */
+    /* A worker ends when its parent is killed, even if the parent was killed before this call. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) return 0;
     signal(SIGPIPE, SIG_IGN);

@@ -1,9 +1,10 @@
-/* apache/arrow#46929: what jemalloc's oversize_threshold decides for large buffers.
+/* apache/arrow#46929: the effect of jemalloc's oversize_threshold on large buffers.
  * cc -O2 -pthread reproducer.c -o reproducer
  * LD_PRELOAD=libjemalloc.so.2 ./reproducer [MiB] [rounds]
  * LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=oversize_threshold:0 ./reproducer [MiB] [rounds]
- * Eight threads, one after the other, allocate a buffer of MiB (32), fill it and free it, rounds (20) times each. Prints the
- * page faults, and what stays resident. Exit status 1: every round faulted its buffer in again; 0: it did not. */
+ * Eight threads run one after the other. Each thread allocates a buffer of MiB (default 32), fills it and frees it, rounds
+ * (default 20) times. The program prints the page faults and the memory that stays resident.
+ * Exit status: 1 if the rounds faulted their buffers in again, else 0. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ int main(int argc, char **argv) {
   struct rusage before, after;
   if (argc > 1) size = (size_t)atol(argv[1]) << 20;
   if (argc > 2) rounds = atoi(argv[2]);
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* so each fault populates one page */
   getrusage(RUSAGE_SELF, &before);
   for (int i = 0; i < THREADS; i++) {
     pthread_t thread;

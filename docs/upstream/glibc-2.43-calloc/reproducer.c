@@ -1,7 +1,8 @@
-/* glibc 2.43: the first allocation of a thread is a large calloc. Does it clear memory that is fresh from the kernel?
+/* glibc 2.43: does a large calloc that is the first allocation of a thread clear memory that is fresh from the kernel?
  * cc -O2 -pthread reproducer.c -o reproducer && ./reproducer [MiB] [rounds]
- * Rounds (2) threads call calloc(1, MiB) (20) first; as many again call free(malloc(1)) before it. Prints page faults.
- * Exit status 1: the first calloc faulted in most pages of a block that nobody wrote to, and only if it came first; 0: not. */
+ * In each of the rounds (default 2), one thread calls calloc(1, MiB) (default 20) first, and another thread calls
+ * free(malloc(1)) before it. The program prints the page faults of each calloc.
+ * Exit status: 1 if calloc faulted in most pages of its block, but only as the first allocation of a thread, else 0. */
 #define _GNU_SOURCE
 #include <gnu/libc-version.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@ static void *first_calloc(void *prepared) {
   struct rusage before, after;
   if (prepared != NULL) {
     void *small = malloc(1);
-    __asm__ volatile("" : : "r"(small) : "memory"); /* the compiler may not leave it out */
+    __asm__ volatile("" : : "r"(small) : "memory"); /* prevents the compiler from removing the allocation */
     free(small);
   }
   getrusage(RUSAGE_THREAD, &before);
@@ -26,7 +27,7 @@ static void *first_calloc(void *prepared) {
   getrusage(RUSAGE_THREAD, &after);
   if (block == NULL) exit(2);
   faults = after.ru_minflt - before.ru_minflt;
-  return NULL; /* the block is kept, so that the next thread gets another one */
+  return NULL; /* the block is kept, so that the next thread gets another block */
 }
 
 static long in_a_thread(int prepared) {
@@ -41,7 +42,7 @@ static long in_a_thread(int prepared) {
 int main(int argc, char **argv) {
   int rounds = argc > 2 ? atoi(argv[2]) : 2, shows = 0;
   if (argc > 1) size = (size_t)atol(argv[1]) << 20;
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* so each fault populates one page */
   for (int i = 0; i < rounds; i++) {
     long first = in_a_thread(0), later = in_a_thread(1), half = (long)(size >> 13);
     shows |= first >= half && later < half;

@@ -1,4 +1,4 @@
-// golang/go#81393 and #76788: how often, and where, the runtime clears the memory of small objects.
+// golang/go#81393 and #76788: how often, and in which function, does the runtime clear the memory of small objects?
 // go build -o reproducer reproducer.go && ./reproducer [KiB live] [rounds]
 // GOEXPERIMENT=runtimesecret go build -tags secret -o reproducer . allocates inside secret.Do (secret.go).
 package main

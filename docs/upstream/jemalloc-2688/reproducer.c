@@ -1,8 +1,9 @@
-/* jemalloc/jemalloc#2688: after all memory was freed, how much is still resident, and when does it go?
+/* jemalloc/jemalloc#2688: how much memory stays resident after all of it was freed, and for how long?
  * cc -O2 reproducer.c -o reproducer
  * LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:10 ./reproducer [MiB] [rounds]
- * MiB is freed in blocks of 64 KiB (512); then come rounds (200) of 10 ms each, in which a small block is allocated and freed,
- * which the thread's cache serves. Exit status 1: more than a tenth stays resident to the end; 0: less. */
+ * The program frees MiB (default 512) in blocks of 64 KiB. In each of the rounds (default 200) of 10 ms, it then allocates and
+ * frees a small block, which the thread's cache serves.
+ * Exit status: 1 if more than a tenth of the memory stays resident to the end, else 0. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,6 @@ int main(int argc, char **argv) {
   }
   long later = resident_mib();
   printf("resident: %ld MiB before free, %ld MiB after it, %ld MiB %ld ms later\n", held, freed, later, rounds * 10);
-  /* the table of blocks is kept: to free it would purge the rest */
+  /* The table of blocks is not freed, because that would purge the remaining pages. */
   return later > held / 10;
 }

@@ -1,7 +1,8 @@
-/* microsoft/mimalloc#447: twenty buffers of 5 to 25 MiB; a random one is replaced, and the new one is cleared.
+/* microsoft/mimalloc#447: each round replaces a random one of twenty buffers of 5 to 25 MiB, and clears the new buffer.
  * cc -O2 reproducer.c -o reproducer && LD_PRELOAD=libmimalloc.so ./reproducer [MiB] [rounds]
- * MiB is the smallest buffer (5); the largest is five times that. Prints how many of the pages that were cleared had to be
- * faulted in. Exit status 1: most of them, once every buffer exists; 0: fewer. */
+ * The smallest buffer has MiB (default 5), and the largest is five times as large. The program prints the number of cleared
+ * pages, and the number of page faults.
+ * Exit status: 1 if most pages had to be faulted in after all buffers existed, else 0. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #define BUFFERS 20
 
 static unsigned long long state = 447;
-static unsigned next(unsigned below) { /* the same sizes in each run, whatever the C library */
+static unsigned next(unsigned below) { /* gives the same sizes in each run with any C library */
   state = state * 6364136223846793005ULL + 1442695040888963407ULL;
   return (unsigned)(state >> 33) % below;
 }
@@ -22,12 +23,12 @@ int main(int argc, char **argv) {
   char *buffers[BUFFERS] = {NULL};
   long pages = 0;
   struct rusage before, after;
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* so each fault populates one page */
   getrusage(RUSAGE_SELF, &before);
   for (int i = -BUFFERS; i < rounds; i++) {
     unsigned which = i < 0 ? (unsigned)(i + BUFFERS) : next(BUFFERS), size = smallest + next(4 * smallest + 1);
-    if (i == 0) getrusage(RUSAGE_SELF, &before), pages = 0; /* all twenty exist */
-    char *fresh = malloc(size); /* std::make_unique<char[]>(size): the new buffer is made before the old one is freed */
+    if (i == 0) getrusage(RUSAGE_SELF, &before), pages = 0; /* from now on, all twenty buffers exist */
+    char *fresh = malloc(size); /* as std::make_unique: the new buffer is made before the old buffer is freed */
     if (fresh == NULL) return 2;
     memset(fresh, 0, size);
     __asm__ volatile("" : : "r"(fresh) : "memory");

@@ -1,4 +1,4 @@
-// nodejs/node#61967: Buffer.allocUnsafe of 10 to 200 KiB, nothing of which is written to.
+// nodejs/node#61967: Buffer.allocUnsafe of 10 to 200 KiB, without any write to the buffers.
 // node reproducer.js [chunk KiB] [count]; prints time, page faults and the largest resident memory.
 /* eslint-env node */
 'use strict';

@@ -1,7 +1,7 @@
-/* pola-rs/polars#23128, by the toy example of #18088: one column after the other is allocated, filled and freed.
+/* pola-rs/polars#23128, as the toy example of #18088: one column after the other is allocated, filled and freed.
  * cc -O2 reproducer.c -o reproducer && LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=muzzy_decay_ms:0 ./reproducer [MiB] [rounds]
- * MiB is the column (8), which is filled rounds (1000) times. Exit status 1: its pages are faulted in again in each round;
- * 0: they are not. */
+ * A column of MiB (default 8) is allocated and filled rounds (default 1000) times.
+ * Exit status: 1 if most pages of the column are faulted in again in each round, else 0. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   int rounds = argc > 2 ? atoi(argv[2]) : 1000;
   struct rusage before, after;
   struct timespec from, to;
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* so each fault populates one page */
   getrusage(RUSAGE_SELF, &before);
   clock_gettime(CLOCK_MONOTONIC, &from);
   for (int i = 0; i < rounds; i++) {

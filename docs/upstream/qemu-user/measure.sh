@@ -1,6 +1,6 @@
 #!/bin/sh
-# What QEMU's user mode keeps of the kernel's promises about zeros, in each release of Debian: FOLDER/VERSION.json, and the bug
-# report of the one promise that the newest breaks and that its developers have not given up on purpose.
+# Tests the kernel's promises about zeros under QEMU's user mode, in each release of Debian. Writes FOLDER/VERSION.json, and the
+# bug report on the promise that the newest QEMU breaks by mistake.
 #   docs/upstream/qemu-user/measure.sh FOLDER      needs apt and a mirror of Debian, and no root
 set -eu
 folder=${1:?usage: measure.sh FOLDER}
@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 PATH=$work/bin:$PATH
 
-# fetch RELEASE PACKAGE: its files, in $work/RELEASE/files.
+# fetch RELEASE PACKAGE: unpacks the package into $work/RELEASE/files.
 fetch() {
   mkdir -p "$work/$1/lists/partial" "$work/$1/cache/archives/partial" "$work/$1/files"
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $1 main" >"$work/$1/sources.list"

@@ -1,7 +1,8 @@
-/* microsoft/snmalloc#642: does calloc zero a reused block by giving its pages back to the kernel, or by memset?
+/* microsoft/snmalloc#642: does calloc zero a reused block by returning its pages to the kernel, or by memset?
  * cc -O2 reproducer.c -o reproducer && LD_PRELOAD=libsnmallocshim.so ./reproducer [MiB] [rounds]
- * MiB is the largest block (4); sizes are 16 KiB and its doubles. Every block is written to and freed, so that the next
- * calloc has to zero it. Exit status 1: at some size the pages are faulted in again in each round; 0: at none. */
+ * The sizes are 16 KiB and its doubles, up to MiB (default 4). The program writes to each block and frees it, so that the next
+ * calloc must zero it.
+ * Exit status: 1 if the pages of some size are faulted in again in each round, else 0. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,13 @@
 int main(int argc, char **argv) {
   size_t largest = (size_t)(argc > 1 ? atol(argv[1]) : 4) << 20;
   int rounds = argc > 2 ? atoi(argv[2]) : 200, shows = 0;
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* so each fault populates one page */
   for (size_t size = 16384; size <= largest; size *= 2) {
     struct rusage before, after;
     struct timespec from, to;
     long faults = 0;
     double us = 0;
-    for (int i = -8; i < rounds; i++) { /* eight rounds are not counted */
+    for (int i = -8; i < rounds; i++) { /* the first eight rounds are not counted */
       getrusage(RUSAGE_SELF, &before);
       clock_gettime(CLOCK_MONOTONIC, &from);
       volatile char *block = calloc(1, size);

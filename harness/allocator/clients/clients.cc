@@ -21,46 +21,24 @@
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
 
-template <>
-struct nlohmann::adl_serializer<zerotax::PointStatus> {
-  static void to_json(zerotax::Json& json, zerotax::PointStatus status) { json = word_of(status); }
-  static void from_json(const zerotax::Json& json, zerotax::PointStatus& status) {
-    const auto known = zerotax::status_of_word(json.get<std::string>());
-    if (!known) throw std::invalid_argument("unknown status");
-    status = *known;
-  }
-};
-
 namespace zerotax::clients {
 
-ZEROTAX_FIELDS(ClientRates, versions, ops, received_bytes, mb_per_s, cpu_s_per_gb, faults_per_mb, max_resident_bytes)
-ZEROTAX_FIELDS(Client, name, summary, modules, packages)
-
-ZEROTAX_FIELDS(ClientRun, allocator, version, preload, env, client, size_bytes, status, reason)
-
-void to_json(Json& json, const ClientResult& result) {
-  json = static_cast<const ClientRun&>(result);
-  const Json rates = result.rates.value_or({});
-  for (const auto& [key, value] : rates.items()) {
-    json[key] = result.rates ? value : not_available(result.rates.why());
-  }
+void ClientResult::set(const Measured<ClientRates>& rates) {
+  const auto set_field = [&](auto& field, auto ClientRates::*rate) {
+    if (rates) {
+      field = (*rates).*rate;
+    } else {
+      field = NotAvailable{rates.why()};
+    }
+  };
+  set_field(versions, &ClientRates::versions);
+  set_field(ops, &ClientRates::ops);
+  set_field(received_bytes, &ClientRates::received_bytes);
+  set_field(mb_per_s, &ClientRates::mb_per_s);
+  set_field(cpu_s_per_gb, &ClientRates::cpu_s_per_gb);
+  set_field(faults_per_mb, &ClientRates::faults_per_mb);
+  set_field(max_resident_bytes, &ClientRates::max_resident_bytes);
 }
-void from_json(const Json& json, ClientResult& result) {
-  json.get_to(static_cast<ClientRun&>(result));
-  const Json& ops = json.at("ops");
-  result.rates = (is_not_available(ops) ? ops : json).get<Measured<ClientRates>>();
-}
-
-ZEROTAX_FIELDS(Clients, schema, zerotax_version, state, started, command, environment, allocators, clients, results,
-               points)
-
-/// What a client prints.
-struct Said : ClientRates {
-  double wall_s = 0;
-  double cpu_s = 0;
-  double faults = 0;
-};
-ZEROTAX_FIELDS_READ(Said, versions, ops, received_bytes, wall_s, cpu_s, faults, max_resident_bytes)
 
 Json clients_json(const Clients& clients) { return clients; }
 Clients read_clients(const Json& json) { return json.get<Clients>(); }
@@ -68,7 +46,7 @@ Clients read_clients(const Json& json) { return json.get<Clients>(); }
 Clients clients_of(const Json& run) {
   Json json = run;
   json["clients"] = json["results"] = Json::array();
-  json["state"] = "complete";
+  json["state"] = Completion::kComplete;
   Clients clients = json.get<Clients>();
   clients.schema = "zerotax.clients/1";
   clients.zerotax_version = ZEROTAX_VERSION;
@@ -77,12 +55,20 @@ Clients clients_of(const Json& run) {
 
 std::optional<ClientRates> rates_from_line(const std::string& line) {
   try {
-    Said said = Json::parse(line).get<Said>();
-    const auto received = static_cast<double>(said.received_bytes);
-    said.mb_per_s = received / 1e6 / said.wall_s;
-    said.cpu_s_per_gb = said.cpu_s / (received / 1e9);
-    said.faults_per_mb = said.faults / (received / 1e6);
-    return said;
+    const Json said = Json::parse(line);
+    const double wall_s = said.at("wall_s");
+    const double cpu_s = said.at("cpu_s");
+    const double faults = said.at("faults");
+    ClientRates rates;
+    said.at("versions").get_to(rates.versions);
+    said.at("ops").get_to(rates.ops);
+    said.at("received_bytes").get_to(rates.received_bytes);
+    said.at("max_resident_bytes").get_to(rates.max_resident_bytes);
+    const auto received = static_cast<double>(rates.received_bytes);
+    rates.mb_per_s = received / 1e6 / wall_s;
+    rates.cpu_s_per_gb = cpu_s / (received / 1e9);
+    rates.faults_per_mb = faults / (received / 1e6);
+    return rates;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -90,7 +76,7 @@ std::optional<ClientRates> rates_from_line(const std::string& line) {
 
 namespace {
 
-/// The certificate as a file without a name: the client reads /proc/self/fd/N.
+/// Stores the certificate in a file without a name, which the client opens as /proc/self/fd/N.
 UniqueFd file_of(const char* text) {
   UniqueFd file(::memfd_create("zerotax-certificate", MFD_CLOEXEC));
   const std::size_t length = std::strlen(text);
@@ -98,15 +84,15 @@ UniqueFd file_of(const char* text) {
   return file;
 }
 
-/// find_python, asked once for each set of modules: an import takes a moment.
+/// Returns the result of find_python() for a set of modules. Keeps the result, because importing modules takes time.
 std::optional<std::string> python_with(const std::vector<std::string>& modules) {
   static std::map<std::vector<std::string>, std::optional<std::string>> known;
   const auto found = known.find(modules);
   return found != known.end() ? found->second : known.emplace(modules, find_python(modules)).first->second;
 }
 
-/// What all clients need together: so that all run in one python, and in Debian's rather than in one that happens to
-/// have some of it.
+/// Returns the modules of all clients together. A Python must have all these modules, so that all clients run in the
+/// same Python.
 std::vector<std::string> all_modules() {
   std::vector<std::string> modules;
   for (const Client& client : all_clients()) {
@@ -117,7 +103,7 @@ std::vector<std::string> all_modules() {
   return modules;
 }
 
-/// Of modules as they are imported; Debian's packages have their names.
+/// Returns a client. `modules` are names of Python modules, from which the names of Debian's packages are derived.
 Client client(std::string name, std::string summary, std::vector<std::string> modules, bool http, std::string heading) {
   std::string packages;
   for (const std::string& module : modules) packages += (packages.empty() ? "python3-" : " python3-") + module;
@@ -127,7 +113,7 @@ Client client(std::string name, std::string summary, std::vector<std::string> mo
 
 ClientResult ended(ClientResult result, PointStatus status, std::string reason) {
   result.status = status;
-  result.rates = NotAvailable{fmt::format("{}: {}", word_of(status), reason)};
+  result.set(NotAvailable{fmt::format("{}: {}", word_of(status), reason)});
   if (!reason.empty()) result.reason = std::move(reason);
   return result;
 }
@@ -175,7 +161,7 @@ ClientRunner::ClientRunner(std::chrono::milliseconds timeout)
     throw MachineError("this build has no server for the clients", "install libssl-dev, then build again");
   }
   if (scripts_.empty()) {
-    throw MachineError("the clients' scripts were not found", "run zerotax from the tree it was built in");
+    throw MachineError("the clients' scripts were not found", "run zerotax from the source tree in which it was built");
   }
   python_ = find_python(all_modules());
 }
@@ -189,7 +175,7 @@ ClientResult ClientRunner::run(const Allocator& allocator, const Client& client,
   result.env = allocator.env;
   result.client = client.name;
   result.size_bytes = size_bytes;
-  // A client of requests holds a whole chunk, and its copy.
+  // A client with the requests library holds a whole chunk and a copy of the chunk.
   const std::string too_large = why_too_large(2 * size_bytes);
   if (!too_large.empty()) return ended(result, PointStatus::kSkipped, too_large);
   const auto python = python_ ? python_ : python_with(client.modules);
@@ -232,7 +218,7 @@ ClientResult ClientRunner::run(const Allocator& allocator, const Client& client,
   }
   const auto rates = rates_from_line(child.output);
   if (!rates) return ended(result, PointStatus::kFailed, "it printed no results: " + last_line(child.errors));
-  result.rates = *rates;
+  result.set(*rates);
   return result;
 }
 

@@ -14,9 +14,7 @@
 
 namespace zerotax::clients {
 
-// The fields below are the keys of results/schema/clients.schema.json, which describes them, unless they say otherwise.
-
-/// What a client measured of itself.
+/// Measurements that a client makes of itself.
 struct ClientRates {
   std::map<std::string, std::string> versions;
   std::uint64_t ops = 0;
@@ -27,74 +25,103 @@ struct ClientRates {
   std::uint64_t max_resident_bytes = 0;
 };
 
-struct ClientRun {
-  std::string allocator;
-  Measured<std::string> version;
-  OrNull<std::string> preload;
+struct ClientResult {
+  RESULT("result", "Result of a client under an allocator, for one size.");
+  FIELD(std::string, allocator, "Name of the allocator, as given to --allocator.");
+  FIELD(Measured<std::string>, version, "Version of the allocator, or the reason why it is unknown.");
+  FIELD(OrNull<std::string>, preload,
+        "Path of the library that was preloaded into the client; null for the C library's own malloc.");
+  MEMBER(env, "Environment variables that configure the allocator.", kMayBeEmpty);
   std::map<std::string, std::string> env;
-  std::string client;
-  std::uint64_t size_bytes = 0;
-  PointStatus status = PointStatus::kOk;  ///< never kNotZero or kMisaligned: nobody looks at the blocks
-  OrNull<std::string> reason;             ///< why the status is not ok
+  FIELD(std::string, client, "Name of the client.");
+  FIELD(std::uint64_t, size_bytes, "Bytes that the client requests at a time.", least(1));
+  FIELD(
+      PointStatus, status,
+      "Outcome of the run. skipped: the client cannot run on this machine, for example because Python lacks a module.",
+      one_of("ok|failed|crashed|timeout|skipped"));
+  FIELD(OrNull<std::string>, reason, "The reason for a status other than ok; null if the status is ok.");
+  MEMBER(versions, "Versions of the Python packages in use, by name.", kMayBeEmpty);
+  Measured<std::map<std::string, std::string>> versions;
+  FIELD(Measured<std::uint64_t>, ops,
+        "Number of timed operations: receives, or chunks for a client that iterates over chunks.", least(1));
+  FIELD(Measured<std::uint64_t>, received_bytes, "Total bytes received in these operations.", least(1));
+  FIELD(Measured<double>, mb_per_s, "Megabytes received per second of wall time.");
+  FIELD(Measured<double>, cpu_s_per_gb,
+        "CPU time of the client's process in user mode and in the kernel, in seconds per gigabyte received.");
+  FIELD(Measured<double>, faults_per_mb, "Minor page faults of the client's process per megabyte received.");
+  FIELD(Measured<std::uint64_t>, max_resident_bytes,
+        "Largest resident set of the process, in bytes. The value includes a buffer that was zeroed completely.");
+
+  /// Sets all rates. If `rates` is n/a, every rate is n/a with the same reason.
+  void set(const Measured<ClientRates>& rates);
 };
 
-/// A client under an allocator, with a size. The rates' fields are keys beside the others, each n/a where there are
-/// none.
-struct ClientResult : ClientRun {
-  Measured<ClientRates> rates;
-};
-
-/// A program that receives, as it is used in practice: one script in cases/recv_buffer/clients.
+/// A script in cases/recv_buffer/clients.
 struct Client {
-  std::string name;  ///< as in --client; the script without its ".py"
-  std::string summary;
-  std::vector<std::string> modules;
-  std::string packages;
-  bool http = false;    ///< wants an HTTPS server, not bare TLS: no key
-  std::string heading;  ///< of its column, two words of seven characters at most: no key
+  RESULT("client", "A program that receives data as programs in practice do.");
+  FIELD(std::string, name, "Name of the client, as given to --client.");
+  FIELD(std::string, summary, "Description of the client, in one line.");
+  FIELD(std::vector<std::string>, modules, "Python modules that the client needs.", least_items(1));
+  FIELD(std::string, packages, "Debian packages that contain these modules.");
+  // Members that are not in the document:
+  bool http = false;    ///< needs an HTTPS server, not bare TLS
+  std::string heading;  ///< heading of the client's column: two words of at most seven characters
 };
 
-/// The object "zerotax.clients/1".
 struct Clients : DocumentHead {
-  std::string state;
-  Json allocators;
-  std::vector<Client> clients;
-  std::vector<ClientResult> results;
-  Json points;
+  RESULT(
+      "zerotax clients",
+      "The document of zerotax clients --json: real programs that receive through TLS under each allocator, and the "
+      "case recv_buffer at the same sizes. MB and GB are 10^6 and 10^9 bytes. A metric that could not be measured is "
+      "{\"na\": \"why\"}, never 0.");
+  SCHEMA_FIELD("zerotax.clients/1");
+  VERSION_FIELD();
+  FIELD(Completion, state, "State of the run: everything was run, or the run was stopped early.");
+  STARTED_FIELD();
+  MEMBER(command, "The command line, verbatim.", kMayBeEmpty, least_items(1));
+  ENVIRONMENT_FIELD();
+  FIELD(Json, allocators, "The allocators under test, as the probes report them.",
+        as_in("run.schema.json#/properties/allocators"));
+  FIELD(std::vector<Client>, clients, "The clients that were requested.", least_items(1));
+  FIELD(std::vector<ClientResult>, results,
+        "One entry for each client, size and allocator, in the order in which they ran.");
+  FIELD(Json, points, "The case recv_buffer under the same allocators, at the same sizes.",
+        with(R"({"type": "array", "items": {"$ref": "point.schema.json"}})"));
 };
 
 Json clients_json(const Clients& clients);
 Clients read_clients(const Json& json);
 
-/// With its head and points from the run of the case (Session::json).
+/// Creates the document with the head and the points from the run of the case (Session::json).
 Clients clients_of(const Json& run);
 
-/// The rates in the line that a client prints (cases/recv_buffer/clients/receiving.py); nothing if it is no such line.
+/// Returns the rates in a client's output line (cases/recv_buffer/clients/receiving.py), or nothing if the line has no
+/// rates.
 std::optional<ClientRates> rates_from_line(const std::string& line);
 
-/// Every client, in the order of the table's columns.
+/// Returns all clients in the order of the table's columns.
 const std::vector<Client>& all_clients();
 
 std::vector<std::string> client_names();
 
-/// Those of the names, or all. Throws UsageError for an unknown name.
+/// Returns the clients with these names, or all clients if no names are given. Throws UsageError for an unknown name.
 std::vector<Client> chosen_clients(const std::vector<std::string>& names);
 
-/// What runs of the clients need besides the allocator.
+/// Runs clients with the server and the scripts that they need.
 class ClientRunner {
  public:
-  /// Throws MachineError if this build has no server, or no scripts.
+  /// Throws MachineError if this build lacks the server or the scripts.
   explicit ClientRunner(std::chrono::milliseconds timeout);
 
-  /// Starts a server, and a client of it under the allocator that asks for `size_bytes` at a time. The result's
-  /// status and reason report any failure; the only exception is Stop.
+  /// Starts a server and a client under the allocator. The client requests `size_bytes` at a time. Failures are
+  /// reported as the result's status and reason. Throws only Stop.
   [[nodiscard]] ClientResult run(const Allocator& allocator, const Client& client, std::uint64_t size_bytes) const;
 
  private:
   std::chrono::milliseconds timeout_;
   std::string server_;
   std::string scripts_;
-  std::optional<std::string> python_;  ///< one that has the modules of every client, if there is one
+  std::optional<std::string> python_;  ///< Python that has the modules of all clients; empty if there is none
 };
 
 }  // namespace zerotax::clients

@@ -11,9 +11,12 @@
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
+#include "clients/answer.h"
 #include "clients/clients.h"
 #include "files/output_file.h"
 #include "os/print.h"
@@ -47,13 +50,13 @@ void add_row(Table& table, const Point& point, const std::vector<Client>& client
     if (found == results.end()) {
       cells.emplace_back();
     } else {
-      cells.push_back(found->rates ? Cell(found->rates->mb_per_s) : Cell::not_available());
+      cells.push_back(found->mb_per_s ? Cell(*found->mb_per_s) : Cell::not_available());
     }
   }
   table.add(std::move(cells));
 }
 
-/// Two lines of headings.
+/// Returns a table with two lines of headings.
 Table empty_table(const std::vector<Client>& clients) {
   std::vector<Column> columns{{"", Unit::kText, 14}, {"the case", Unit::kNumber, 8, "n/a", {}, 0}};
   std::vector<Cell> below{"allocator", "in C++"};
@@ -67,8 +70,9 @@ Table empty_table(const std::vector<Client>& clients) {
   return table;
 }
 
-/// A table of MB/s for each size, at most 78 columns: a row for each allocator, a column for the case and for each
-/// client; below it a legend, and why a metric is missing. `points`: of recv_buffer; `results`: of the clients.
+/// Returns a table of MB/s for each size, at most 78 columns wide. Each table has a row for each allocator, and a
+/// column for the case and for each client. A legend follows, and the reasons for missing metrics. `points` are the
+/// points of recv_buffer, and `results` are the results of the clients.
 std::string clients_table(const std::vector<Client>& clients, const std::vector<Point>& points,
                           const std::vector<ClientResult>& results) {
   std::string text;
@@ -84,7 +88,7 @@ std::string clients_table(const std::vector<Client>& clients, const std::vector<
     legend.add({client.heading, fmt::format("{}: {}", client.name, client.summary)});
   }
   text += "\n" + legend.text(false);
-  // Why there are no rates, each reason once: a missing module is the same for every allocator.
+  // Reasons for missing rates are listed once, because a missing module is the same for every allocator.
   std::set<std::string> told;
   const auto tell = [&](const std::string& allocator, const std::string& what, PointStatus status,
                         const std::string& reason) {
@@ -109,7 +113,7 @@ struct Options {
   std::vector<std::string> clients;
 };
 
-/// Throws UsageError for an invalid size.
+/// Returns the requested sizes. Throws UsageError for an invalid size.
 std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
@@ -118,7 +122,7 @@ std::vector<std::uint64_t> sizes_of(const MeasureOptions& options) {
   return sizes;
 }
 
-/// The case in C++ at the same sizes, to compare with the clients.
+/// Prepares the case in C++ at the same sizes, for comparison with the clients.
 Session make_session(const MeasureOptions& options, const std::vector<std::uint64_t>& sizes) {
   Plan plan;
   plan.timeout_s = options.timeout_s;
@@ -130,7 +134,8 @@ Session make_session(const MeasureOptions& options, const std::vector<std::uint6
   return {std::move(plan), std::nullopt, Subcommand::command_line};
 }
 
-/// Clients of one size together, allocators interleaved, nothing beside them. Ends early when interrupted.
+/// Runs the clients, one run at a time. The runs of one size follow each other, and alternate between allocators. A
+/// signal ends the runs early.
 std::vector<ClientResult> run_clients(const Plan& plan, const std::vector<Client>& clients,
                                       const ClientRunner& runner) {
   std::vector<ClientResult> results;
@@ -154,7 +159,7 @@ ExitStatus run(const Options& options) {
   const std::vector<Client> clients = chosen_clients(options.clients);
   const std::string& file = options.measure.json;
   check_outputs({{"--json", file}}, library_inputs(options.measure.allocators));
-  // Bad arguments are reported before Python's modules are looked for, which takes seconds.
+  // Invalid arguments are reported before the search for Python's modules, which takes seconds.
   Session session = make_session(options.measure, sizes_of(options.measure));
   const auto timeout = std::chrono::duration<double>(options.measure.timeout_s);
   const ClientRunner runner(std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
@@ -162,11 +167,15 @@ ExitStatus run(const Options& options) {
   Clients document = clients_of(session.json());
   document.clients = clients;
   if (signal == 0) document.results = run_clients(session.plan(), clients, runner);
-  if (interrupted() != 0) document.state = "interrupted";
+  if (interrupted() != 0) document.state = Completion::kInterrupted;
   const std::vector<ClientResult>& results = document.results;
   const std::vector<Point>& points = session.points();
   if (!file.empty()) write_file(file, json_text(clients_json(document)));
-  if (file != "-") print_lines(stdout, clients_table(clients, points, results));
+  if (file != "-") {
+    const Answer answer = clients_answer(document, points);
+    print_lines(stdout, wants_full_text() ? wrap(answer.headline) + "\n" + clients_table(clients, points, results)
+                                          : answer_text(answer));
+  }
   if (interrupted() != 0) say_interrupted();
   const bool healthy =
       std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); }) &&
@@ -174,14 +183,13 @@ ExitStatus run(const Options& options) {
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("clients", Wing::kAllocator,
-                         "run Python TLS clients under each allocator, beside the case recv_buffer", kExamples,
-                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+const Subcommand command("clients", Wing::kAllocator, "Measure the time of Python TLS clients under each allocator",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<Options>();
                            options->measure.add_allocators(arguments);
                            arguments
                                .option("--client", options->clients,
-                                       "client to run (repeatable; default: all that this machine has)")
+                                       "run this client (repeatable; default: all clients that this machine can run)")
                                .completed_by(client_names)
                                .shown_as("CLIENT")
                                .repeatable();

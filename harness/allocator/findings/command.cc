@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cli/common_options.h"
@@ -18,6 +19,7 @@
 #include "exchange/outcome.h"
 #include "files/output_file.h"
 #include "files/stored_run.h"
+#include "findings/answer.h"
 #include "findings/findings.h"
 #include "findings/summary.h"
 #include "judge/projects.h"
@@ -43,7 +45,7 @@ std::string details_of(const AllocatorFindings& one, const Finding& finding) {
   return text + wrap(remedies_sentence(remedies_of(one, finding)), "", "");
 }
 
-/// Broken promises, and what does not come to an end, are no matter of cost.
+/// Returns whether the finding is a broken promise or a point that did not end, rather than a cost.
 bool is_broken(const Finding& finding) {
   return finding.rule == "unfinished" || finding.rule == "not-zero" || finding.rule == "misaligned";
 }
@@ -61,7 +63,7 @@ Outcome outcome_of(const AllocatorFindings& one, const Finding& finding) {
   return outcome;
 }
 
-/// How many findings there are: of an allocator without any, too, so that a service sees them go.
+/// Returns the number of findings, even if 0, so that a service notices when findings disappear.
 Benchmark counts_of(const AllocatorFindings& one) {
   Benchmark benchmark{one.allocator + one.settings(), {{"findings", static_cast<double>(one.findings.size())}}};
   for (const Severity severity : kSeverities) {
@@ -70,8 +72,8 @@ Benchmark counts_of(const AllocatorFindings& one) {
   return benchmark;
 }
 
-/// What one must know besides the findings, a sentence each: how many points have no result, for a point without one
-/// triggers no rule, which does not clear the allocator.
+/// Returns notes for the findings: the number of points without a result. These points trigger no rule, but may still
+/// have a problem.
 std::vector<std::string> findings_notes(const std::vector<Point>& points) {
   const auto without =
       std::count_if(points.begin(), points.end(), [](const Point& point) { return !has_result(point); });
@@ -79,8 +81,8 @@ std::vector<std::string> findings_notes(const std::vector<Point>& points) {
   return {fmt::format("{} of {} points have no result and were left out.", without, points.size())};
 }
 
-/// What other programs' formats show: an outcome for each finding, one for each rule that found nothing in an
-/// allocator, and the number of findings as benchmarks. `run`: where the points are from.
+/// Returns outcomes for the formats of other programs: one for each finding, and one for each rule that found nothing
+/// in an allocator. Bencher's format gets the numbers of findings. `run` is the source of the points.
 OutcomeList findings_outcomes(const std::vector<AllocatorFindings>& all, const std::string& run,
                               std::vector<std::string> notes) {
   OutcomeList list;
@@ -125,7 +127,7 @@ struct Options {
   ExchangeOptions exchange;
 };
 
-/// Throws UsageError for an allocator that the run has not measured.
+/// Keeps only the named allocators. Throws UsageError for an allocator that the run does not contain.
 void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindings>& all) {
   if (names.empty()) return;
   for (const std::string& name : names) {
@@ -134,27 +136,36 @@ void keep_only(const std::vector<std::string>& names, std::vector<AllocatorFindi
     there.reserve(all.size());
     for (const auto& one : all) there.push_back(one.allocator);
     const std::string problem = fmt::format("the run does not contain '{}'", name);
-    if (there.empty()) throw UsageError(problem, "it has no points at all");
+    if (there.empty()) throw UsageError(problem, "the run has no points");
     refuse_word(problem, name, there);
   }
   std::erase_if(all,
                 [&](const auto& one) { return std::find(names.begin(), names.end(), one.allocator) == names.end(); });
 }
 
-/// May overwrite the summary that a study wrote, but nothing that was measured.
+Answer list_after(Answer answer, const std::string& run) {
+  answer.steps.push_back({shell_text({"zerotax", "findings", run}),
+                          answer.steps.empty() ? "list all findings:" : "or list all findings:"});
+  return answer;
+}
+
+/// Prints the summary. The output may overwrite the summary of a study, but no measurements.
 ExitStatus summarise(const Options& options, const StoredRun& run) {
   const std::string head = std::filesystem::is_directory(options.run) ? options.run + "/run.json" : options.run;
   const Summary summary = summary_of(run.points, read_summary_run(read_json_file(head)));
   const std::string json = options.exchange.outputs().front().path;
   if (!json.empty()) write_file(json, json_text(summary_json(summary)));
-  if (json != "-") print_lines(stdout, summary_text(summary));
+  if (json != "-") {
+    print_lines(stdout, wants_full_text() ? summary_text(summary)
+                                          : answer_text(list_after(summary_answer(summary), options.run)));
+  }
   return ExitStatus::kDone;
 }
 
 ExitStatus findings(const Options& options) {
   StoredRun run = read_stored_run(options.run);
   std::vector<NamedPath> inputs;
-  for (const std::string& file : run.files) inputs.push_back({"the run that is read", file});
+  for (const std::string& file : run.files) inputs.push_back({"the results folder or file to read", file});
   check_outputs(options.exchange.outputs(), inputs);
   if (options.summary) return summarise(options, run);
   const std::size_t untimed = fleet::leave_out_times(run.comparable_times, run.points);
@@ -166,25 +177,29 @@ ExitStatus findings(const Options& options) {
   }
   const exchange::OutcomeList outcomes = findings_outcomes(all, options.run, notes);
   options.exchange.write(outcomes, findings_json(all, options.run));
-  if (!options.exchange.silent()) {
+  const bool is_full = wants_full_text();
+  if (!options.exchange.silent() && is_full) {
     print_lines(stdout, findings_text(all, palette_for(stdout)));
     for (const std::string& note : notes) print_text("\n{}\n", note);
+  } else if (!options.exchange.silent()) {
+    print_lines(stdout, answer_text(findings_answer(all, run.points, options.run, notes, palette_for(stdout))));
   }
   options.exchange.print_annotations(outcomes);
-  say_next(next_step(all, run.points));
+  if (is_full || options.exchange.silent()) say_next(next_step(all, run.points));
   return number_of(all) == 0 ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
 const Subcommand command(
-    "findings", Wing::kAllocator, "show what is wrong in measured points, with evidence or as a summary", kExamples,
+    "findings", Wing::kAllocator, "Show the findings in a results folder with evidence, or as a summary", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("run", options->run, "a results folder, or a file of zerotax run --json").required().path();
-      add_allocators(arguments, options->allocators, "all of the run");
+      add_allocators(arguments, options->allocators, "all allocators of the run");
       options->exchange.add(arguments);
       arguments
           .flag("--summary", options->summary,
-                "instead, which allocators zero redundantly, at which sizes, at what cost; --json writes that")
+                "show a summary instead: allocators that zero needlessly, the sizes, and the cost; --json writes the "
+                "summary")
           .excludes({"--allocator", "--junit", "--markdown", "--github"},
                     {"{1} is for findings, not for their summary", "leave out {1} or {0}"});
       return [options] { return findings(*options); };

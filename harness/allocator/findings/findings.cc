@@ -17,7 +17,7 @@
 namespace zerotax::findings {
 namespace {
 
-/// "1 high" of each severity that there are findings of.
+/// Returns a count such as "1 high" for each severity that has findings.
 std::vector<std::string> severity_counts(const std::vector<AllocatorFindings>& all, const char* phrase) {
   std::vector<std::string> counts;
   for (const Severity severity : kSeverities) {
@@ -85,24 +85,20 @@ std::string findings_text(const std::vector<AllocatorFindings>& all, const Palet
     for (const Finding& finding : one.findings) text += finding_text(one, finding, palette);
   }
   if (number_of(all) == 0) return text;
-  return text + "\nTo try settings on a program of your own: zerotax advise -- COMMAND\n";
+  return text + "\nTo try settings on your own program: zerotax advise -- COMMAND\n";
 }
 
 Json findings_json(const std::vector<AllocatorFindings>& all, const std::string& run) {
-  Json json;
-  json["schema"] = "zerotax.findings/1";
-  json["run"] = run;
-  json["findings"] = Json::array();
+  FindingsDocument document{"zerotax.findings/1", run, {}, findings_sentence(all)};
   for (const AllocatorFindings& one : all) {
-    for (const Finding& finding : one.findings) json["findings"].push_back(finding_json(one, finding));
+    for (const Finding& finding : one.findings) document.findings.push_back(finding_entry(one, finding));
   }
-  json["sentence"] = findings_sentence(all);
-  return json;
+  return document;
 }
 
 namespace {
 
-/// Nobody wants a report of an allocator that zeroes on purpose.
+/// Returns whether the allocator's project takes reports. An allocator that zeroes on purpose needs no report.
 bool is_reported(const AllocatorFindings& one) {
   const Project* project = project_of(one.allocator);
   return project == nullptr || !project->deliberate;
@@ -114,7 +110,7 @@ std::string next_step(const std::vector<AllocatorFindings>& all, const std::vect
   const AllocatorFindings* whose = nullptr;
   const Finding* worst = nullptr;
   for (const AllocatorFindings& one : all) {
-    // The first of each allocator is its most severe.
+    // The first finding of each allocator is the allocator's most severe one.
     if (one.findings.empty() || !is_reported(one)) continue;
     if (worst != nullptr && one.findings.front().severity <= worst->severity) continue;
     whose = &one;

@@ -5,29 +5,42 @@
 
 #include "base/json.h"
 #include "base/table.h"
+#include "judge/document.h"
 #include "judge/rule.h"
 #include "point/typed_point.h"
 
 namespace zerotax::findings {
 
-/// How many there are of each severity, and the first of the most severe.
+/// Returns a sentence with the number of findings of each severity, and the first of the most severe findings.
 std::string findings_sentence(const std::vector<AllocatorFindings>& all);
 
-/// "3 findings: 1 high, 2 low", or "no findings".
+/// Returns a phrase such as "3 findings: 1 high, 2 low" or "no findings".
 std::string findings_count(const std::vector<AllocatorFindings>& all);
 std::size_t number_of(const std::vector<AllocatorFindings>& all);
 
-/// For people: at most 80 columns.
+/// Returns the findings as text of at most 80 columns.
 std::string findings_text(const std::vector<AllocatorFindings>& all, const Palette& palette = {});
 
-/// "a", "a and b", "a, b and c".
+/// Returns a list such as "a", "a and b" or "a, b and c".
 std::string listed(const std::vector<std::string>& names);
 
-/// The object of "zerotax.findings/1" (results/schema/findings.schema.json); `run` is where the points are from.
+struct FindingsDocument {
+  RESULT("zerotax findings",
+         "Findings in measured points: the document of zerotax findings --json, and findings.json of a results folder. "
+         "JSON Schema cannot express that ids are unique, or that the findings of one allocator are adjacent, with the "
+         "most costly first.");
+  FIELD(std::string, schema, "Name and version of this format.", one_of("zerotax.findings/1"));
+  FIELD(std::string, run, "Source of the points: the results folder or file, as given on the command line.");
+  FIELD(std::vector<FindingEntry>, findings, "One entry for each cause.");
+  FIELD(std::string, sentence, "The number of findings of each severity, and the first of the most severe findings.",
+        kLater);
+};
+
+/// Returns the object of "zerotax.findings/1"; `run` is the source of the points.
 Json findings_json(const std::vector<AllocatorFindings>& all, const std::string& run);
 
-/// The next step after findings, as a command to paste: a bug report of the first of those that matter most, by the
-/// words under which its allocator was measured. Empty if no allocator has a finding to report.
+/// Returns a command for the next step: a bug report of the first of the most severe findings. The command names the
+/// allocator by the word with which it was measured. The result is empty if no allocator has a finding to report.
 std::string next_step(const std::vector<AllocatorFindings>& all, const std::vector<Point>& points);
 
 }  // namespace zerotax::findings

@@ -19,17 +19,18 @@
 namespace zerotax::findings {
 namespace {
 
-/// The rules whose findings are needless zeroing by calloc itself.
+/// Rules for needless zeroing by calloc itself.
 const std::vector<std::string> kNeedlessRules{"redundant-fresh", "redundant-reuse"};
 
-/// The rule whose findings say what huge pages make a process hold beyond what it holds without them.
+/// The rule for memory that a process holds only because of huge pages.
 constexpr const char* kHugePagesRule = "huge-page-zeroing";
 
 bool is_of(const AllocatorFindings& findings, const AllocatorTax& tax) {
   return findings.allocator == tax.allocator && findings.version.value_or("") == tax.version && findings.env == tax.env;
 }
 
-/// What the counts leave out, for they are of small pages; nothing where no point was measured with huge pages.
+/// Returns a sentence on memory held by huge pages. The other counts do not include this memory, because they are
+/// counts of small pages. Returns nothing if no point was measured with huge pages.
 std::optional<std::string> huge_pages_text(const std::vector<Point>& points, const Verdicts& verdicts) {
   const bool measured = std::any_of(points.begin(), points.end(),
                                     [](const Point& point) { return point.count(Metric::kHeldBytes).has_value(); });
@@ -43,17 +44,17 @@ std::optional<std::string> huge_pages_text(const std::vector<Point>& points, con
                         one.findings.front().title);
   }
   return fmt::format("Counts are of pages of {}.{}", format_size(points.front().page_bytes()),
-                     told.empty() ? " With huge pages no process holds much more." : told);
+                     told.empty() ? " With huge pages, no process holds much more memory." : told);
 }
 
-/// As an allocator's project's data says of the findings.
+/// Returns the ways to avoid an allocator's needless zeroing, from its project's data on the findings.
 OrNull<KnownRemedies> avoid_of(const AllocatorTax& tax, const std::vector<AllocatorFindings>& all) {
   if (tax.redundant.spans.empty()) return std::nullopt;
   OrNull<KnownRemedies> remedies{std::in_place};
   for (const AllocatorFindings& one : all) {
     if (!is_of(one, tax)) continue;
     std::vector<Finding> needless = one.findings;
-    // Of the first calls of a process the rule says so in the name.
+    // Findings about the first calls of a process have names that begin with RULE-first.
     std::erase_if(needless, [](const auto& finding) { return finding.name.starts_with(finding.rule + "-first"); });
     *remedies = united_remedies(one, needless);
   }
@@ -107,14 +108,13 @@ constexpr const char* kIntroduction =
 constexpr const char* kTableIntroduction =
     "A program callocs a block, touches none of it, and frees it, over and over:\n\n";
 
-/// Nothing where no allocator was measured at one of these sizes.
+/// Returns an empty text if no allocator was measured at any of the headline's sizes.
 std::string table_of(const Summary& summary) {
-  using Side = Column::Side;
   bool any = false;
   Table table({{"one calloc, then a free", Unit::kText, 26},
-               {"calloc(100 MiB)", Unit::kText, 15, "", {}, 1, Side::kRight},
-               {"calloc(1000 MiB)", Unit::kText, 16, "", {}, 1, Side::kRight},
-               {"redundant", Unit::kText, 9, "", {}, 1, Side::kRight}});
+               right_text("calloc(100 MiB)", 15, 1, ""),
+               right_text("calloc(1000 MiB)", 16, 1, ""),
+               right_text("redundant", 9, 1, "")});
   for (std::size_t n = 0; n < summary.verdicts.allocators.size(); ++n) {
     const PointTax* small = headline_point(summary.verdicts, n, kHeadlineSizes[0]);
     const PointTax* large = headline_point(summary.verdicts, n, kHeadlineSizes[1]);
@@ -127,19 +127,20 @@ std::string table_of(const Summary& summary) {
          "\n(time of one calloc; redundant: share of the 100 MiB that was zeroed needlessly)\n\n";
 }
 
-/// The sentence on what avoids an allocator's needless zeroing; it follows the sentence on that zeroing.
+/// Returns the sentence on ways to avoid an allocator's needless zeroing, which follows the sentence on the zeroing
+/// itself.
 std::string avoided(const Summary& summary, std::size_t allocator) {
   const auto& avoid = summary.avoid[allocator];
   if (!avoid) return "";
   return avoid->empty()
-             ? " Nothing is known that avoids it."
+             ? " No way to avoid this zeroing is known."
              : fmt::format(" Avoided by {}.", remedies_line(summary.verdicts.allocators[allocator].allocator, *avoid));
 }
 
 }  // namespace
 
 std::string load_sentence(const std::optional<Load>& load) {
-  return load && load->busy ? load->sentence + " Times are not to be relied on; counts are right." : "";
+  return load && load->busy ? load->sentence + " Times are unreliable; counts are right." : "";
 }
 
 std::string load_text(const std::optional<Load>& load) {

@@ -16,7 +16,7 @@ namespace {
 
 using Sentences = std::vector<SummarySentence>;
 
-/// The figure of calloc_loop with the points of one touched fraction and thread.
+/// Returns a link to the figure of calloc_loop with the points of one touched fraction and thread.
 PageLink loop_link(const char* figure, double touch = 0, std::optional<std::uint64_t> size = {},
                    const char* thread = "main") {
   return {figure, "calloc_loop", touch, thread, size};
@@ -26,14 +26,14 @@ std::string label_of(const Verdicts& verdicts, const PointTax& point) {
   return verdicts.allocators[point.allocator].label;
 }
 
-/// "1.00 µs with glibc 2.36 and 2.00 ms with mimalloc 2.0.9: 2,000 times as long".
+/// Returns a comparison such as "1.00 µs with glibc 2.36 and 2.00 ms with mimalloc 2.0.9: 2,000 times as long".
 std::string apart_text(const Verdicts& verdicts, const Apart& apart) {
   return fmt::format("{} with {} and {} with {}: {}{}", format_ns(apart.low), label_of(verdicts, *apart.least),
                      format_ns(apart.high), label_of(verdicts, *apart.most), times_text(apart.ratio()),
                      apart.ratio() < kLevelRatio ? "" : " as long");
 }
 
-/// What became of points without a result, in the order of how bad it is.
+/// Descriptions of points without a result, the worst first.
 constexpr std::pair<PointStatus, const char*> kBrokenWords[] = {
     {PointStatus::kNotZero, "handed out memory that was not all zero"},
     {PointStatus::kMisaligned, "handed out blocks that were not aligned for every type"},
@@ -57,12 +57,13 @@ void add_broken(const Verdicts& verdicts, Sentences& sentences) {
       sentences.push_back({SummaryPart::kBroken, label_of(verdicts, *first),
                            fmt::format("{} at {}{}: {}.", words, format_size(first->size_bytes), more,
                                        first->reason.empty() ? "no reason given" : first->reason),
-                           PageLink{kFailures}});
+                           PageLink{.section = "failures"}});
     }
   }
 }
 
-/// "1 of 2 allocators writes zeros …: mimalloc 2.0.9 at every size and glibc 2.36 at some sizes."
+/// Returns a sentence such as "1 of 2 allocators writes zeros …: mimalloc 2.0.9 at every size and glibc 2.36 at some
+/// sizes."
 std::string who_pays(const Verdicts& verdicts) {
   const auto those = [&](std::string_view word) {
     std::vector<std::string> labels;
@@ -85,7 +86,7 @@ std::string who_pays(const Verdicts& verdicts) {
   if (paying > 0 && !never.empty()) {
     text += fmt::format(" {} never {}.", listed(never), never.size() == 1 ? "does" : "do");
   }
-  if (!unknown.empty()) text += fmt::format(" Of {} it is not known.", listed(unknown));
+  if (!unknown.empty()) text += fmt::format(" Unknown: {}.", listed(unknown));
   return text;
 }
 
@@ -111,7 +112,8 @@ std::string coverage(const Verdicts& verdicts) {
                      bad > 0 ? fmt::format(", {} of them without a result", format_count(bad)) : "");
 }
 
-/// "it writes zeros over 1,048,576,000 bytes that are zero already", or nothing where it does not.
+/// Returns a phrase such as "it writes zeros over 1,048,576,000 bytes that are zero already", or nothing if no zeros
+/// are needless.
 std::string needless_words(const PointTax& point) {
   if (!point.calls || point.calls->empty()) return "";
   const RedundantCalls& calls = point.calls->front();
@@ -119,26 +121,27 @@ std::string needless_words(const PointTax& point) {
                      calls.every() || calls.ops == 1 ? "writes" : "write", redundant_words(calls));
 }
 
-/// The worst case of needless zeroing of all allocators, or nothing where none is known to.
+/// Returns the worst case of needless zeroing over all allocators, or nothing if none is known.
 const PointTax* worst_of_all(const Verdicts& verdicts) {
   const PointTax* worst = nullptr;
   for (const AllocatorTax& tax : verdicts.allocators) {
     if (!tax.worst) continue;
     const PointTax& point = verdicts.points[*tax.worst];
-    if (point.redundant() != Answer::kYes || !point.calloc_ns || needless_words(point).empty()) continue;
+    if (point.redundant() != YesNo::kYes || !point.calloc_ns || needless_words(point).empty()) continue;
     if (worst == nullptr || point.ratio.value_or(0) > worst->ratio.value_or(0)) worst = &point;
   }
   return worst;
 }
 
-/// The first sentence of a part of the summary; nullptr if there is none.
+/// Returns the first sentence of a part of the summary, or nullptr.
 const SummarySentence* first_of_part(const Sentences& sentences, SummaryPart part) {
   const auto found =
       std::find_if(sentences.begin(), sentences.end(), [&](const auto& each) { return each.part == part; });
   return found == sentences.end() ? nullptr : &*found;
 }
 
-/// The calls that write the zeros take the time: if only some calls do, the time is theirs, and so is the ratio.
+/// Returns the sentence on the worst case. If only some calls write needless zeros, the sentence has the time and ratio
+/// of these calls.
 SummarySentence worst_case(const Verdicts& verdicts, const PointTax& worst) {
   const RedundantCalls& calls = worst.calls->front();
   const bool some = !calls.every() && calls.calloc_ns;
@@ -155,8 +158,8 @@ SummarySentence worst_case(const Verdicts& verdicts, const PointTax& worst) {
   return {SummaryPart::kHeadline, "Worst case", text, loop_link("time", 0, worst.size_bytes)};
 }
 
-/// The one sentence to read first: a promise that was broken, or the worst case of needless zeroing, or the first that
-/// is known.
+/// Returns the sentence to read first: a broken promise, the worst case of needless zeroing, or otherwise the first
+/// known sentence.
 SummarySentence headline(const Verdicts& verdicts, const Sentences& sentences) {
   if (const SummarySentence* broken = first_of_part(sentences, SummaryPart::kBroken)) {
     return {SummaryPart::kHeadline, broken->subject, broken->subject + " " + broken->text, broken->link};
@@ -168,7 +171,7 @@ SummarySentence headline(const Verdicts& verdicts, const Sentences& sentences) {
   return {SummaryPart::kHeadline, "Coverage", coverage(verdicts)};
 }
 
-/// Warns of trouble with the run as a whole: it is not complete, or others kept the machine busy.
+/// Adds warnings about the run as a whole: it is incomplete, or other programs kept the machine busy.
 void add_warnings(const SummaryRun& run, Sentences& sentences) {
   if (run.unfinished) sentences.push_back({SummaryPart::kWarning, "Not complete", *run.unfinished});
   if (const std::string load = load_sentence(run.load); !load.empty()) {
@@ -176,7 +179,7 @@ void add_warnings(const SummaryRun& run, Sentences& sentences) {
   }
 }
 
-/// Nothing was measured for these programs, and what would.
+/// Returns the sentence for a kind of program without measurements, with the command that would measure its case.
 SummarySentence unmeasured(const char* subject, const char* text, const char* command) {
   return {SummaryPart::kForWhom, subject, fmt::format(fmt::runtime(text), command), {}, command};
 }
@@ -194,7 +197,7 @@ SummarySentence untouched(const Verdicts& verdicts) {
             "Not known: no two allocators were measured at the same size with touch 0."};
   }
   return {SummaryPart::kForWhom, subject,
-          slow.empty() ? "No allocator measured is slow there." : fmt::format("Slow: {}.", fmt::join(slow, "; ")),
+          slow.empty() ? "No measured allocator is slow there." : fmt::format("Slow: {}.", fmt::join(slow, "; ")),
           loop_link("time")};
 }
 
@@ -208,7 +211,7 @@ SummarySentence written(const Verdicts& verdicts) {
   if (!apart) return unmeasured(subject, "Not measured: run `{}`.", "zerotax run --touch 1 --size 100MiB");
   const std::uint64_t size = apart->least->size_bytes;
   PageLink link = loop_link("time", 1, size);
-  link.column = "whole_ns";
+  link.columns = {{"time.f", "whole_ns"}};
   return {SummaryPart::kForWhom, subject,
           fmt::format("At {}, calloc, writing every page and free together take {}.", format_size(size),
                       apart_text(verdicts, *apart)),
@@ -226,14 +229,14 @@ SummarySentence workers(const Verdicts& verdicts) {
   if (points == 0) {
     return unmeasured(subject,
                       "Worker threads were not measured: run `{}`, or `zerotax run --thread worker --size 100MiB`.",
-                      "zerotax study --full");
+                      "zerotax study --thorough");
   }
   const std::string text = differ.empty()
                                ? fmt::format(
                                      "Worker threads pay for the same needless zeros as the main thread, with every "
                                      "allocator, at each of {}.",
                                      format_counted(points, "point"))
-                               : fmt::format("On worker threads {} {} other bytes needlessly than on the main thread.",
+                               : fmt::format("On worker threads, {} {} other bytes needlessly than on the main thread.",
                                              listed(differ), differ.size() == 1 ? "zeroes" : "zero");
   return {SummaryPart::kForWhom, subject, text, loop_link("heat", 0, {}, "worker")};
 }

@@ -10,9 +10,9 @@
 namespace zerotax::findings {
 namespace {
 
-constexpr std::size_t kMostSpans = 4;  ///< listed one by one in a sentence
+constexpr std::size_t kMostSpans = 4;  ///< maximum number of ranges listed in a sentence
 
-/// "; each calloc writes 4,194,304 redundant bytes, with 1,024 page faults".
+/// Returns a phrase such as "; each calloc writes 4,194,304 redundant bytes, with 1,024 page faults".
 std::string needless_text(const PointTax& point) {
   if (!point.calls || point.calls->empty()) return "";
   const RedundantCalls& calls = point.calls->front();
@@ -20,15 +20,14 @@ std::string needless_text(const PointTax& point) {
                                  calls.every() || calls.ops == 1 ? "writes" : "write", redundant_words(calls));
   if (!calls.calloc_faults || !calls.calloc_ns) return text;
   text += fmt::format(", with {}", format_counted(*calls.calloc_faults, "page fault"));
-  // The time of each calloc was given above.
+  // If every calloc writes redundant bytes, the sentence has already given the time of one calloc.
   return calls.every() ? text : text + fmt::format(" in {}", format_ns(*calls.calloc_ns));
 }
 
-/// What free does: an allocator whose calloc need not clear, because its free has, is not acquitted.
+/// Returns a sentence on zeroing by free. A calloc that need not clear memory may rely on a free that has cleared it.
 std::string free_text(const AllocatorTax& tax) {
   std::string text;
-  const char* who =
-      tax.redundant.spans.empty() && !tax.redundant.known.empty() ? "That is calloc alone: free" : "Its free";
+  const char* who = tax.redundant.spans.empty() && !tax.redundant.known.empty() ? "However, its free" : "Its free";
   if (!tax.needless_in_free.spans.empty()) {
     text = fmt::format(" {} writes zeros over blocks that are zero already, at {}.", who,
                        ranges_text(tax.needless_in_free));
@@ -36,22 +35,24 @@ std::string free_text(const AllocatorTax& tax) {
     text = fmt::format(" {} clears what was written to a block, at {}.", who, ranges_text(tax.cleared_in_free));
   }
   if (!tax.cleared_in_free.unknown.empty()) {
-    text += fmt::format(" At {} it is not known what free writes.",
+    text += fmt::format(" At {}, the stores of free are unknown.",
                         format_counted(tax.cleared_in_free.unknown.size(), "size"));
   }
   return text;
 }
 
-/// What the first call of a process does, where it differs from the later ones: known of it, or not said.
+/// Returns a sentence on the first call of a process if this call differs from the later ones, or if it is unknown.
 std::string first_text(const AllocatorTax& tax) {
-  if (tax.redundant_first.known.empty()) return " It is not known what the first calloc of a process does.";
+  if (tax.redundant_first.known.empty()) return " The behavior of the first calloc of a process is unknown.";
   if (tax.redundant.spans.empty() && !tax.redundant_first.spans.empty()) {
-    return fmt::format(" The first calloc of a process does, at {}.", ranges_text(tax.redundant_first));
+    return fmt::format(" The first calloc of a process writes needless zeros, at {}.",
+                       ranges_text(tax.redundant_first));
   }
   if (tax.redundant.spans.empty() || !tax.redundant_first.spans.empty()) return "";
-  if (tax.redundant_first.unknown.empty()) return " The first calloc of a process does not.";
-  return fmt::format(" The first calloc of a process does not, as far as is known: {} could not be audited.",
-                     format_counted(tax.redundant_first.unknown.size(), "size"));
+  if (tax.redundant_first.unknown.empty()) return " The first calloc of a process writes no needless zeros.";
+  return fmt::format(
+      " The first calloc of a process writes no needless zeros, as far as known; {} could not be audited.",
+      format_counted(tax.redundant_first.unknown.size(), "size"));
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ std::string allocator_text(const Verdicts& verdicts, const AllocatorTax& tax) {
   std::string text;
   const SizeRanges& redundant = tax.redundant;
   if (redundant.known.empty()) {
-    text = "It is not known what it zeroes: no size could be audited.";
+    text = "The zeroing of this allocator is unknown, because no size could be audited.";
   } else if (redundant.spans.empty()) {
     text = fmt::format("Never writes zeros over memory that is zero already, at any of {}.",
                        format_counted(redundant.known.size(), "size"));

@@ -6,15 +6,18 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/shell.h"
 #include "base/size.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "files/results.h"
 #include "judge/projects.h"
 #include "os/print.h"
 #include "point/point_document.h"
+#include "report/answer.h"
+#include "report/proof.h"
 #include "report/report.h"
 #include "report/reproducer.h"
 #include "report/session.h"
@@ -32,6 +35,7 @@ constexpr const char* kExamples =
     "  zerotax report --allocator jemalloc --finding jemalloc-purge-storm-1MiB --out jemalloc-report\n"
     "  zerotax report --allocator mine=./libmine.so --size 8MiB --severity low\n"
     "  zerotax report --allocator mine=./libmine.so --workload workloads/redis.calls --than jemalloc\n"
+    "  zerotax report --proof prove.json --out report\n"
     "Exit status: 1 if a report could not be reproduced and was not written.\n";
 
 struct Options {
@@ -43,10 +47,11 @@ struct Options {
   std::string severity = "medium";
   std::string workload;
   std::string than = "glibc";
+  std::string proof;
   double timeout_s = 60;
 };
 
-/// Every other built-in allocator that means to be good.
+/// Returns all other built-in allocators that do not zero on purpose.
 std::vector<Allocator> controls_for(const Allocator& subject) {
   std::vector<std::string> words;
   for (const BuiltinAllocator& builtin : builtin_allocators()) {
@@ -74,19 +79,8 @@ std::vector<Finding> chosen(const AllocatorFindings& found, const Options& optio
   return findings;
 }
 
-void say_nothing_to_report(const AllocatorFindings& found, const Options& options) {
-  if (!options.finding.empty()) {
-    print_text("nothing to report: {} does not show {}\n", found.name(), options.finding);
-    return;
-  }
-  print_text("nothing to report: {} has no finding of severity {} or higher\n", found.name(), options.severity);
-  for (const Finding& finding : found.findings) {
-    print_text("  {} (severity {}; report it with --finding)\n", finding_id(found.allocator, finding),
-               severity_word(finding.severity));
-  }
-}
-
-void write_folder(const ReportData& data, const std::string& folder) {
+/// Writes the folder of a report, and returns the report's entry.
+ReportedFinding write_folder(const ReportData& data, const std::string& folder) {
   make_new_folder({"--out", folder});
   const ReportText report = write_report(data);
   std::string lines;
@@ -95,41 +89,44 @@ void write_folder(const ReportData& data, const std::string& folder) {
   write_file(folder + "/points.jsonl", lines);
   write_file(folder + "/report.json", json_text(report_json(data)));
   write_file(folder + "/" + report.file_name, report.text);
-  print_text("{}/{}\n  {}\n", folder, report.file_name, report_title(data));
-  if (const auto fix = known_fix(data)) {
-    print_text("  fixed in {}: upgrade ({})\n", fix->version, fix->issue.url);
-  }
+  say_step(fmt::format("wrote {}/{}", folder, report.file_name));
+  return written_report(data, folder, report.file_name);
 }
 
-/// `word` is the allocator as the command line named it.
-ExitStatus report_all(ReportSession& session, const std::vector<Finding>& findings, const std::string& allocator,
-                      const std::string& word, const std::string& out) {
-  ExitStatus status = ExitStatus::kDone;
-  for (const Finding& finding : findings) {
-    const std::string id = finding_id(allocator, finding);
-    if (!has_reproducer(finding.name)) {
-      status = ExitStatus::kFinding;
-      print_lines(stdout, id + "\n" + wrap(finding.sentence, "  ", "  "));
-      print_text(
-          "  No report was written, because zerotax has no reproducer for it. To see it: zerotax run --allocator {} "
-          "--size {}\n",
-          word, finding.named_bytes);
-      continue;
-    }
-    auto data = session.measure(finding);
-    const std::string refused = data ? session.reproduce(*data) : "it did not show when it was measured again";
-    if (refused.empty()) {
-      write_folder(*data, fmt::format("{}/{}", out, id));
-      continue;
-    }
-    print_text(stderr, "zerotax: no report of {} was written, because it could not be reproduced: {}\n", id,
-               refused.substr(0, refused.find('\n')));
-    status = ExitStatus::kFinding;
+/// Writes the report of a finding, if the finding has a reproducer that shows it. `word` is the allocator as given on
+/// the command line.
+ReportedFinding report_one(ReportSession& session, const AllocatorFindings& found, const Finding& finding,
+                           const std::string& word, const std::string& out) {
+  const std::string id = finding_id(found.allocator, finding);
+  ReportedFinding reported{.id = id,
+                           .title = fmt::format("{}: {}", found.name(), finding.title),
+                           .sentence = finding.sentence,
+                           .severity = finding.severity};
+  if (!has_reproducer(finding.name)) {
+    reported.why_not = "No report was written, because zerotax has no reproducer for this finding.";
+    reported.show =
+        shell_text({"zerotax", "run", "--allocator", word, "--size", fmt::format("{}", finding.named_bytes)});
+    return reported;
   }
-  return status;
+  auto data = session.measure(finding);
+  const std::string refused = data ? session.reproduce(*data) : "the finding did not show in a second measurement";
+  if (refused.empty()) return write_folder(*data, fmt::format("{}/{}", out, id));
+  const std::string why = refused.substr(0, refused.find('\n'));
+  print_text(stderr, "zerotax: no report was written, because {} could not be reproduced: {}\n", id, why);
+  reported.why_not = fmt::format("No report was written, because the finding could not be reproduced: {}.", why);
+  return reported;
 }
 
-/// The likely rule in an id that is not possible: "redundnt-reuse" of "glibc-redundnt-reuse-20MiB".
+/// Prints the reports that were written, and the reasons why others were not.
+ExitStatus show(const AllocatorFindings& found, const std::vector<ReportedFinding>& reported) {
+  if (reported.empty()) return ExitStatus::kDone;
+  print_lines(stdout, wants_full_text() ? report_text(found, reported) : answer_text(report_answer(found, reported)));
+  const bool all_written =
+      std::none_of(reported.begin(), reported.end(), [](const ReportedFinding& each) { return each.folder.empty(); });
+  return all_written ? ExitStatus::kDone : ExitStatus::kFinding;
+}
+
+/// Returns the probable rule in an invalid id, such as "redundnt-reuse" in "glibc-redundnt-reuse-20MiB".
 std::string rule_in(const std::string& id, const std::string& allocator) {
   const std::string rest = id.starts_with(allocator + "-") ? id.substr(allocator.size() + 1) : id;
   return rest.substr(0, rest.rfind('-'));
@@ -137,6 +134,11 @@ std::string rule_in(const std::string& id, const std::string& allocator) {
 
 ExitStatus report(const Options& options) {
   parse_severity(options.severity);
+  if (!options.proof.empty()) {
+    const std::string out = options.out.empty() ? default_results_path() : options.out;
+    check_new_folder({"--out", out});
+    return report_proof(options.proof, out);
+  }
   if (!options.workload.empty()) {
     return report_workload({options.workload, options.allocator, options.than, options.env,
                             options.out.empty() ? default_results_path() : options.out, options.timeout_s});
@@ -164,31 +166,39 @@ ExitStatus report(const Options& options) {
   request.timeout_s = options.timeout_s;
   request.command = Subcommand::command_line;
   ReportSession session(std::move(request), std::move(compiler));
+  AllocatorFindings found;
+  std::vector<ReportedFinding> reported;
   try {
-    const AllocatorFindings& found = session.survey();
+    found = session.survey();
     const std::vector<Finding> findings = chosen(found, options);
     if (findings.empty()) {
-      say_nothing_to_report(found, options);
+      const Answer nothing = nothing_to_report(found, options.finding, options.severity, options.allocator);
+      print_lines(stdout, answer_text(nothing, wants_full_text() ? SIZE_MAX : kAnswerLines));
       return ExitStatus::kDone;
     }
-    return report_all(session, findings, name, options.allocator, out);
+    for (const Finding& finding : findings) {
+      reported.push_back(report_one(session, found, finding, options.allocator, out));
+    }
   } catch (const ReportInterrupted&) {
+    show(found, reported);
     say_interrupted("only finished reports were written");
     return ExitStatus::kDone;
   }
+  return show(found, reported);
 }
 
 const Subcommand command(
-    "report", Wing::kAllocator, "write a bug report that reproduces, ready for the allocator's project", kExamples,
+    "report", Wing::kAllocator, "Write a reproducible bug report for the allocator's project", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      add_allocator(arguments, options->allocator).required();
+      add_allocator(arguments, options->allocator);
       add_env(arguments, options->env);
-      arguments.option("--finding", options->finding, "report only this finding, given by its ID (zerotax findings)")
+      arguments
+          .option("--finding", options->finding, "report only the finding with this ID, as zerotax findings prints it")
           .shown_as("ID")
           .word();
-      add_sizes(arguments, options->sizes, "", "measured besides the usual ones");
-      arguments.option("--severity", options->severity, "leave out findings below this one: low, medium or high")
+      add_sizes(arguments, options->sizes, "", "in addition to the usual sizes");
+      arguments.option("--severity", options->severity, "omit findings below this severity: low, medium or high")
           .shown_as("LEVEL")
           .completed_by([] {
             return std::vector<std::string>{"low", "medium", "high"};
@@ -196,15 +206,24 @@ const Subcommand command(
           .with_default();
       arguments
           .option("--workload", options->workload,
-                  "instead of findings: the fewest calls of this recording (record --calls) that take more page faults "
-                  "than under --than")
+                  "report, instead of findings, the fewest calls of this recording (record --calls) that cause more "
+                  "page faults than under --than")
           .shown_as("FILE")
           .path();
-      arguments.option("--than", options->than, "with --workload: the allocator that does better, NAME or NAME=PATH")
+      arguments
+          .option("--than", options->than,
+                  "compare the allocator under --workload with this better allocator: NAME or NAME=PATH")
           .checked_by(check_allocator_word)
-          .needs({"--workload"}, {"{0} is given without {1}", "add {1} FILE, or leave it out"})
+          .needs({"--workload"}, {"{0} is given without {1}", "add {1} FILE, or omit it"})
           .shown_as("NAME")
           .with_default();
+      arguments.option("--proof", options->proof, "report the broken promises in this file of zerotax prove --json")
+          .shown_as("FILE")
+          .path()
+          .alone({"--out"}, {"{0} has its own results, so {1} has no effect", "leave out {1}"});
+      arguments.exactly_one(
+          {"--allocator", "--proof"},
+          {"no allocator to report", "add --allocator NAME, or --proof FILE of zerotax prove --json"});
       add_out(arguments, options->out);
       add_timeout(arguments, options->timeout_s);
       return [options] { return report(*options); };

@@ -16,113 +16,103 @@
 
 namespace zerotax::report {
 
-/// The metrics by which settings are compared.
+/// Metrics for comparing settings.
 struct KnobEffect {
   Measured<std::uint64_t> redundant_zeroed_bytes;
   Measured<std::uint64_t> calloc_faults;
   Measured<std::uint64_t> operation_faults;
   Measured<double> operation_ns;
-  std::optional<bool> avoids;  ///< the finding is gone with it; nothing where no setting was tried
+  std::optional<bool> avoids;  ///< whether the finding is gone with the setting; empty if no setting was tried
 };
 
-/// A setting that was tried against a finding.
+/// A setting tried against a finding.
 struct KnobTrial {
   ProjectKnob knob;
   Measured<KnobEffect> effect;
 };
 
-/// A threshold of the allocator, as zerotax.thresholds/1 has it.
-struct ReportThreshold {
-  std::uint64_t after_bytes = 0;
-  std::uint64_t at_bytes = 0;
-  bool exact = false;
-  bool noisy = false;
-  std::vector<std::string> changes;
-  Json whole;  ///< with what reports only pass on
-};
-
-/// Where time went, by category.
 struct ReportProfile {
-  std::uint64_t samples = 0;
-  std::vector<profile::Category> categories;
+  RESULT("report profile", "Samples of the case by category of work.");
+  FIELD(std::uint64_t, samples, "Number of samples.");
+  FIELD(std::vector<profile::Category>, categories, "Categories, as in a profile.",
+        as_in("profile.schema.json#/properties/categories"));
 };
 
-/// All that a report is written from: measured in one run.
+/// All data of a report, measured in one run.
 struct ReportData {
   AllocatorFindings subject;
   Finding finding;
-  std::uint64_t size_bytes = 0;  ///< that the reproducer and the trials are of
+  std::uint64_t size_bytes = 0;  ///< size used by the reproducer and the trials
   std::string started;
   Environment environment;
   std::string compiler;
-  std::vector<Point> points;                ///< of the table: the allocator, and the others beside it
-  std::vector<ReportThreshold> thresholds;  ///< those of the allocator at the finding's touch and thread
+  std::vector<Point> points;                  ///< points of the table, of the allocator and of the allocators that are
+                                              ///< compared with it
+  std::vector<MeasuredThreshold> thresholds;  ///< thresholds of the allocator for the finding's touch and thread
   std::vector<KnobTrial> knobs;
-  Measured<KnobEffect> without;  ///< any setting
-  std::string source;            ///< the reproducer
-  std::string how;               ///< its command line
+  Measured<KnobEffect> without;  ///< metrics of the finding without any tried setting
+  std::string source;            ///< source of the reproducer
+  std::string how;               ///< command that compiles and runs the reproducer
   ReproducerRun shown;
   ReproducerRun control;
-  std::string diagnostics;   ///< the allocator's own, or empty
-  std::string profile_text;  ///< an excerpt, or why there is none
+  std::string diagnostics;   ///< the allocator's own output; empty if there is none
+  std::string profile_text;  ///< excerpt of the profile, or the reason why there is none
   Measured<ReportProfile> profile;
 };
 
-/// The version in which a known report says that the cause is gone, if this one is older.
+/// A known report, and the version that fixes its cause. The version is newer than the measured one.
 struct KnownFix {
   ProjectIssue issue;
   std::string version;
 };
 std::optional<KnownFix> known_fix(const ReportData& data);
 
-/// What is known of the cause, or a hypothesis.
+/// Returns the known causes of a finding, or a hypothesis.
 std::vector<ProjectEntry> causes_of(const ReportData& data);
 
-/// The object of "zerotax.report/1" (results/schema/report.schema.json).
+/// Returns the object of "zerotax.report/1" (report/document.h).
 Json report_json(const ReportData& data);
 
-/// Those of an object of "zerotax.thresholds/1".
-std::vector<ReportThreshold> read_thresholds(const Json& document);
+/// Tables of a report, as Markdown that also reads well as plain text. Each line ends with a line break.
 
-/// Tables of a report, as Markdown that also reads as plain text; each line ends with a line break.
-
-/// A table of sizes and allocators, at the finding's touch and thread: time, GB/s and faults of a whole operation
-/// (calloc, touching, free). "fresh" is the process's first operation, "reused" a later one. A text table unless
-/// `markdown`.
+/// Returns a table of sizes and allocators for the finding's touch and thread. The table has time, GB/s and faults of a
+/// whole operation (calloc, touching, free). Columns are "fresh" for the first operation of a process, and "reused" for
+/// later operations. Without `markdown`, the table is plain text.
 std::string size_table(const ReportData& data, bool markdown = true);
 
-/// Each setting with what was measured; the first row is without any. Empty if none was tried.
+/// Returns a table with the effect of each tried setting, after a row without any setting. Empty if no setting was
+/// tried.
 std::string knob_table(const ReportData& data, bool markdown = true);
 
-/// Each exact threshold with what changes there, or that none was found.
+/// Returns a list of exact thresholds and their changes, or a line saying that none was found.
 std::string threshold_list(const ReportData& data);
 
-/// "touch 1, worker thread": where the finding was seen, as the tables show it.
+/// Touch and thread for the tables, such as touch 1 and "worker".
 double table_touch(const ReportData& data);
 std::string table_thread(const ReportData& data);
 
-/// A report as its tracker takes it.
+/// The text of a report in the form that its tracker accepts.
 struct ReportText {
-  std::string file_name;  ///< report.md, or report.txt where a tracker knows no Markdown
-  std::string text;       ///< the form in harness/allocator/report/forms, filled in
+  std::string file_name;  ///< report.md, or report.txt for a tracker without Markdown
+  std::string text;       ///< completed form from harness/allocator/report/forms
 };
 
-/// Fills in the form of the allocator's project; that of a distribution where the cause is gone in a later version.
+/// Completes the form of the allocator's project, or that of a distribution if a later version fixes the cause.
 ReportText write_report(const ReportData& data);
 
-/// The title: what, at which size, and by how much; with the allocator's name and version.
+/// Returns the title: the allocator's name and version, and the finding with its size and extent.
 std::string report_title(const ReportData& data);
 
-/// What changes with the number of the call does so before the sixth.
+/// Numbers of operations for reports. If behavior depends on the number of the call, it changes before the sixth call.
 inline constexpr Repeats kReportRepeats{20, 8, 8, 8, 300};
 
-/// One line on standard error: which step of a report is being done.
+/// Prints the next step of a report to standard error.
 void say_step(const std::string& what);
 
-/// The case that shows a finding.
+/// Returns the case that shows a finding.
 std::string case_of(const Finding& finding);
 
-/// The point with these keys, or nullptr.
+/// Returns the point with these keys, or nullptr.
 const Point* point_at(const std::vector<Point>& points, const std::string& allocator, const std::string& case_name,
                       std::uint64_t size, double touch, const std::string& thread);
 

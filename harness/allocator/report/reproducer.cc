@@ -29,9 +29,9 @@ std::string ending(const ChildResult& result) {
     case ChildResult::End::kSignalled:
       return fmt::format("killed by signal {} ({})", result.code, ::strsignal(result.code));
     case ChildResult::End::kTimeout:
-      return "not finished in a minute";
+      return "not finished within a minute";
     default:
-      return "not run to its end";
+      return "not run to the end";
   }
 }
 
@@ -46,7 +46,7 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   ChildCommand command;
   command.program = folder_.file("reproducer");
   command.capture = true;
-  // As whoever tries it will run it.
+  // Runs the program with address randomization, as users do.
   command.fixed_layout = false;
   command.timeout = std::chrono::minutes(1);
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
@@ -56,8 +56,8 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
   end_if_stopped();
   const bool exited = result.end == ChildResult::End::kExited;
   const std::string ended = ending(result);
-  ReproducerRun run{allocator.name, allocator.version, {},           allocator.env, result.code,
-                    ended,          result.output,     result.errors};
+  ReproducerRun run{allocator.name, allocator.version, {},    allocator.env,
+                    result.code,    result.output,     ended, result.errors};
   if (allocator.version.empty()) run.version = NotAvailable{"the library states no version and has no build-id"};
   if (allocator.preload) run.preload = *allocator.preload;
   if (!exited) run.exit_status = NotAvailable{ended};
@@ -67,7 +67,7 @@ ReproducerRun ReproducerProgram::run(const Allocator& allocator) const {
 Allocator resolve_reproducer_allocator(const Allocator& allocator) {
   Allocator resolved = allocator;
   if (resolved.preload) return resolved;
-  // Whose calloc it is.
+  // The probe reports which file defines its calloc.
   const std::string its = ask_probe(allocator).calloc_file;
   std::error_code failure;
   const fs::path library = fs::canonical(its, failure);
@@ -82,45 +82,45 @@ Allocator resolve_reproducer_allocator(const Allocator& allocator) {
 
 namespace {
 
-/// How a finding is reproduced, and what it hints at.
+/// How a finding is reproduced, and its probable cause.
 struct Way {
   const char* finding;
-  const char* program;  ///< in harness/allocator/report/reproducers
-  const char* shows;    ///< the condition, of the program's own variables
-  const char* claim;    ///< said if it shows
+  const char* program;  ///< name in harness/allocator/report/reproducers
+  const char* shows;    ///< condition, in terms of the program's variables
+  const char* claim;    ///< text printed if the finding shows
   const char* hypothesis;
 };
 
 constexpr Way kWays[] = {
     {"redundant-fresh", "calls", "2 * again >= pages", "every calloc writes to fresh pages that nobody asked for",
-     "calloc does not know, or does not use, that its mapping has just been made, and clears it like any other block."},
+     "calloc does not know, or does not use, that its mapping is new, and clears it like any other block."},
     {"redundant-fresh-first", "calls", "2 * fresh >= pages", "the first calloc writes to all of its fresh pages",
-     "Nothing records that memory has come from the kernel and was never handed out, so calloc clears it."},
+     "No record shows that the memory came from the kernel and was never handed out, so calloc clears it."},
     {"redundant-reuse", "calls", "2 * stores >= pages && 2 * again < pages",
      "calloc writes to all pages of a block that nobody wrote to",
-     "A freed block counts as dirty as a whole; nothing tells how much of it was ever written to."},
+     "A freed block counts as dirty as a whole, and nothing records how much of it was written to."},
     {"first-calls-differ", "calls", "fresh <= pages / 20 + 8 && 2 * stores >= pages",
      "later calls write to all pages, the first does not",
-     "The first block is a mapping of its own, later ones come from memory that is kept and counts as dirty."},
+     "The first block is a mapping of its own, and later ones come from kept memory that counts as dirty."},
     {"first-calls-differ-dearer", "calls", "2 * fresh >= pages && stores <= pages / 20 + 8",
      "the first call writes to all pages, later ones do not",
-     "Memory of the first block is taken where it counts as dirty, that of later ones where it does not."},
+     "The first block comes from memory that counts as dirty, and later ones do not."},
     {"purge-storm", "touched", "2 * again >= pages", "every page is faulted in again in every round",
-     "The pages of a freed block go back to the kernel at once, though the next block of that size needs as many."},
+     "The pages of a freed block go back to the kernel at once, although the next block of that size needs as "
+     "many."},
     {"refill-storm", "rounds", "2 * again >= pages", "the kernel zeroes the same memory again in every round",
-     "Memory at the top of the heap, or in mappings of its own, goes back to the kernel with free, though the next "
-     "round "
-     "needs as much."},
+     "Memory at the top of the heap, or in mappings of its own, goes back to the kernel with free, although the "
+     "next round needs as much."},
     {"cliff", "sides", "", "ten times the faults, within one byte of size",
      "A limit of a size class or cache lies there."},
     {"worker-differs", "sides", "", "ten times the faults, depending on the thread",
-     "Threads other than the main one are served by another arena, with rules of its own."},
+     "Threads other than the main one are served by another arena, which has different rules."},
     {"worker-differs-cheaper", "sides", "", "ten times the faults, depending on the thread",
-     "Threads other than the main one are served by another arena, with rules of its own."},
+     "Threads other than the main one are served by another arena, which has different rules."},
     {"zeroing-beyond", "beyond", "", "more pages are written than were asked for",
      "The size class, not the request, is cleared."},
     {"not-zero", "not_zero", "", "calloc handed out memory that is not zero",
-     "A block is taken for clean that is not."},
+     "A block that is not clean is taken for clean."},
 };
 
 const Way* way_of(const std::string& finding_name) {
@@ -135,7 +135,7 @@ std::string sides_of(const Finding& finding) {
   return fmt::format(R"({{{0}, 0, "main"}}, {{{0}, 1, "worker"}})", size);
 }
 
-/// Nothing that would end a comment.
+/// Removes sequences that would end a comment.
 std::string in_comment(std::string text) {
   for (std::size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/")) text.replace(at, 2, "* /");
   return text;
@@ -161,7 +161,7 @@ bool is_possible_id(const std::string& id, const std::string& allocator) {
 
 std::string reproducer_source(const Finding& finding, const ReproducerWords& words) {
   const Way* way = way_of(finding.name);
-  if (way == nullptr) throw std::logic_error("there is no reproducer for " + finding.name);
+  if (way == nullptr) throw std::logic_error("no reproducer exists for " + finding.name);
   const std::vector<std::pair<std::string, std::string>> values{{"SIZE", std::to_string(finding.named_bytes)},
                                                                 {"SHOWS", way->shows},
                                                                 {"CLAIM", way->claim},

@@ -13,58 +13,65 @@
 
 namespace zerotax::report {
 
-/// How a reproducer ended under one allocator: it exits with 1 if what it looks for shows, with 0 if not.
+/// The result of a reproducer under one allocator. A reproducer exits with 1 if the finding shows, and with 0 if not.
 struct ReproducerRun {
-  std::string allocator;
-  Measured<std::string> version;
-  OrNull<std::string> preload;  ///< the library; empty for the C library's own
+  RESULT("reproduced", "One run of the reproducer.");
+  FIELD(std::string, allocator, "Name of the allocator.");
+  FIELD(Measured<std::string>, version, "Version of the allocator.");
+  FIELD(OrNull<std::string>, preload, "Path of the preloaded library; null for the C library's own malloc.",
+        kMayBeEmpty);
+  MEMBER(env, "Environment variables that configure the allocator.", kMayBeEmpty);
   std::map<std::string, std::string> env;
-  Measured<int> exit_status;  ///< n/a if it did not exit by itself
-  std::string ended;          ///< "exit status 1", or how else it ended
-  std::string output;
+  FIELD(Measured<int>, exit_status,
+        "Exit status of the program: 1 if the finding shows, 0 if not; n/a if the program did not exit by itself.",
+        kAnySign);
+  FIELD(std::string, output, "Output of the program.", kMayBeEmpty);
+  // Members that are not in the document:
+  std::string ended;  ///< end of the process in words, such as "exit status 1"
   std::string errors;
 
   [[nodiscard]] bool shows() const { return exit_status.value_or(2) == 1; }
   [[nodiscard]] bool does_not_show() const { return exit_status.value_or(2) == 0; }
 };
 
-/// A compiled reproducer, in a folder of its own that goes with it.
+/// A compiled reproducer in a temporary folder, which is removed with this object.
 class ReproducerProgram {
  public:
-  /// Compiles it. Throws MachineError if that fails.
+  /// Compiles the source. Throws MachineError if that fails.
   ReproducerProgram(const CCompiler& compiler, const std::string& source);
 
-  /// Runs it under an allocator as resolve_reproducer_allocator gives it.
+  /// Runs the program under an allocator from resolve_reproducer_allocator().
   [[nodiscard]] ReproducerRun run(const Allocator& allocator) const;
 
  private:
   TemporaryFolder folder_{"reproducer"};
 };
 
-/// An allocator as a C program is run with it: `preload` is its library, and empty if that is the C library itself.
+/// Returns the allocator for running a C program: `preload` is its library, or empty for the C library itself.
 Allocator resolve_reproducer_allocator(const Allocator& allocator);
 
-/// What a reproducer says of itself.
+/// Texts in a reproducer.
 struct ReproducerWords {
-  std::string title;  ///< what it shows
-  std::string how;    ///< how it is compiled and run
+  std::string title;  ///< description of the finding
+  std::string how;    ///< command that compiles and runs the program
 };
 
-/// Whether there is a reproducer for findings of this name.
+/// Returns whether there is a reproducer for findings with this name.
 bool has_reproducer(const std::string& finding_name);
 
-/// All possible names of findings: a rule, and what distinguishes its findings.
+/// Returns all possible names of findings: a rule, and a suffix that distinguishes its findings.
 std::vector<std::string> finding_names();
 
-/// Whether an id could be of this allocator: its name, the name of a finding, a size.
+/// Returns whether an id has the form of a finding's id for this allocator: its name, the name of a finding, and a
+/// size.
 bool is_possible_id(const std::string& id, const std::string& allocator);
 
-/// The C program of at most 40 lines that exits with 1 if the finding shows and with 0 if not, from
-/// harness/allocator/report/reproducers. It needs a C compiler and the C library. Throws std::logic_error for a finding
-/// that has none.
+/// Returns a C program of at most 40 lines that exits with 1 if the finding shows, and with 0 if not. The program comes
+/// from harness/allocator/report/reproducers, and needs a C compiler and the C library. Throws std::logic_error if the
+/// finding has no program.
 std::string reproducer_source(const Finding& finding, const ReproducerWords& words);
 
-/// The likely cause, judging by the finding alone: for allocators whose source was not read.
+/// Returns the probable cause of a finding without knowledge of the allocator's source.
 std::string hypothesis(const Finding& finding);
 
 }  // namespace zerotax::report

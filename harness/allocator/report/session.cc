@@ -30,12 +30,12 @@ using thresholds::ThresholdAxes;
 using thresholds::ThresholdSession;
 namespace {
 
-/// Sizes of the survey: those that name findings, and one that is not a size class.
+/// Sizes of the survey: the sizes in the names of findings, and one size that is not a size class.
 const std::vector<std::uint64_t> kSurveySizes{64 * kKiB, 160 * kKiB, 256 * kKiB, kMiB, 20 * kMiB, 100 * kMiB};
 const std::vector<std::uint64_t> kTableSizes{kMiB, 20 * kMiB, 100 * kMiB};
 
-/// The size that the finding's id has, where one is asked for: it must be measured to be found again. None if the id is
-/// no possible one.
+/// Returns the sizes in the id of a requested finding, because the finding shows only if these sizes are measured.
+/// Returns nothing if the id is invalid.
 std::vector<std::uint64_t> sizes_in_id(const std::string& id, const std::string& allocator) {
   if (!is_possible_id(id, allocator)) return {};
   const auto dash = id.rfind('-');
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> sizes_in_id(const std::string& id, const std::string&
     const std::uint64_t size = std::max<std::uint64_t>(parse_size(id.substr(dash + 1)), 2);
     return id.find("-cliff-") == std::string::npos ? std::vector{size} : std::vector{size - 1, size};
   } catch (const UsageError&) {
-    return {};  // rounded, as in 1.37MiB
+    return {};  // a rounded size, as in 1.37MiB
   }
 }
 
@@ -68,8 +68,8 @@ std::vector<Point> ReportSession::run(Plan plan) const {
   return session.points();
 }
 
-std::vector<ReportThreshold> ReportSession::thresholds_of(const std::string& case_name, double touch,
-                                                          const std::string& thread) {
+std::vector<MeasuredThreshold> ReportSession::thresholds_of(const std::string& case_name, double touch,
+                                                            const std::string& thread) {
   const std::tuple key{case_name, touch, thread};
   for (const auto& [searched, thresholds] : lanes_) {
     if (searched == key) return thresholds;
@@ -83,14 +83,14 @@ std::vector<ReportThreshold> ReportSession::thresholds_of(const std::string& cas
   }
   ThresholdSession session(plan_of({request_.subject}), axes);
   if (session.run() != 0) throw ReportInterrupted{};
-  lanes_.emplace_back(key, read_thresholds(session.json()));
+  lanes_.emplace_back(key, MeasuredThresholds(session.json()).all);
   return lanes_.back().second;
 }
 
 void ReportSession::add_cliff_points() {
   std::set<std::uint64_t> sizes;
   for (const double touch : {0.0, 1.0}) {
-    for (const ReportThreshold& threshold : thresholds_of("calloc_loop", touch, "main")) {
+    for (const MeasuredThreshold& threshold : thresholds_of("calloc_loop", touch, "main")) {
       if (threshold.exact && !threshold.noisy) sizes.insert({threshold.at_bytes - 1, threshold.at_bytes});
     }
   }
@@ -115,14 +115,14 @@ void ReportSession::check_measured() const {
       fmt::format("{} of {} points of {} could not be measured, the first {} ({})", without, points_.size(),
                   request_.subject.name, format_size(first->size_bytes), first->reason.value_or("no reason"));
   if (without == points_.size() && found_.findings.empty())
-    throw UsageError(reason, "see how far it gets: zerotax run");
+    throw UsageError(reason, "see which points fail: zerotax run");
   say_step(reason + ": the search for findings leaves them out");
 }
 
 const AllocatorFindings& ReportSession::survey() {
-  say_step(fmt::format("looking for {} of {}; each report then takes about half a minute",
+  say_step(fmt::format("searching for {} of {}; each report then takes about half a minute",
                        request_.finding.empty() ? "findings" : request_.finding, request_.subject.name));
-  // One finding that is asked for shows at its own size, or not at all.
+  // A requested finding is searched for only at its own size.
   std::vector<std::uint64_t> sizes = sizes_in_id(request_.finding, request_.subject.name);
   if (sizes.empty()) sizes = kSurveySizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
@@ -149,7 +149,7 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   data.started = started_;
   data.environment = environment_;
   data.compiler = compiler_.version;
-  // Eight buffers of 100 MiB would take minutes, and say no more.
+  // In the refill case, each size has eight buffers. Buffers of 100 MiB would take minutes without showing more.
   std::vector<std::uint64_t> sizes =
       case_of(finding) == kRefillCase ? std::vector{256 * kKiB, kMiB, 4 * kMiB} : kTableSizes;
   sizes.insert(sizes.end(), request_.sizes.begin(), request_.sizes.end());
@@ -163,7 +163,7 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   sizes.push_back(data.size_bytes);
   if (finding.rule == "cliff") sizes.push_back(data.size_bytes - 1);
 
-  say_step(fmt::format("measuring {} beside other allocators, for {}", name, id));
+  say_step(fmt::format("measuring {} and other allocators, for {}", name, id));
   std::vector<Allocator> allocators{request_.subject};
   allocators.insert(allocators.end(), request_.controls.begin(), request_.controls.end());
   Plan plan = plan_of(allocators);
@@ -186,7 +186,7 @@ std::optional<ReportData> ReportSession::measure(const Finding& finding) {
   };
   if (!again(all)) return std::nullopt;
   if (finding_id(name, data.finding) != id) {
-    // With more sizes its range is wider, and its words are about another of them than was asked for.
+    // More sizes widen the finding's range and change the size in its id, so only the finding's own size is used.
     std::erase_if(all, [&](const Point& point) {
       return point.size_bytes != data.size_bytes &&
              !(finding.rule == "cliff" && point.size_bytes + 1 == data.size_bytes);

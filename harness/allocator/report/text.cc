@@ -47,19 +47,22 @@ const Point* point_at(const std::vector<Point>& points, const std::string& alloc
 
 namespace {
 
-/// GB/s of an operation; nothing if it wrote to less than half of its bytes, because memory then does not limit it.
+/// Returns the GB/s of an operation. Returns nothing if less than half of the bytes were written, because memory
+/// bandwidth then does not limit the operation.
 std::optional<double> rate(std::optional<double> ns, std::uint64_t bytes, std::uint64_t written) {
   return ns && *ns > 0 && written >= bytes / 2 ? std::optional(static_cast<double>(bytes) / *ns) : std::nullopt;
 }
 
-/// Bytes that the kernel or the allocator zeroed, or the program touched, in the process's first operation.
+/// Returns the bytes written in the first operation of the process: the bytes zeroed by the kernel and the allocator,
+/// or the bytes touched by the program, whichever are more.
 std::uint64_t written_first(const Point& point, std::uint64_t bytes) {
   const std::uint64_t zeroed =
       point.first()->count(Metric::kZeroedBytes).value_or(0) + page_bytes() * first_operation_faults(point).value_or(0);
   return std::max(zeroed, static_cast<std::uint64_t>(point.touch * static_cast<double>(bytes)));
 }
 
-/// Bytes that were zeroed in a later operation. Touched memory may be populated before it, so it does not count.
+/// Returns the bytes that were zeroed in a later operation. Bytes that the program touches do not count, because their
+/// pages may already be populated.
 std::uint64_t written_later(const Point& point) {
   const std::uint64_t faulted = page_bytes() * operation_faults(point).value_or(0);
   return point.count(Metric::kZeroedBytes).value_or(0) +
@@ -71,7 +74,8 @@ Cell cell(const std::optional<T>& value) {
   return value ? Cell(*value) : Cell::not_available();
 }
 
-/// A setting may put another needless thing in the place of this one.
+/// Returns the effect of a setting on a finding. A setting may end the finding, but cause another kind of needless
+/// zeroing.
 const char* verdict_of(const KnobEffect& effect, std::uint64_t size) {
   if (!effect.avoids) return "shows";
   if (!*effect.avoids) return "still shows";
@@ -88,7 +92,8 @@ double table_touch(const ReportData& data) {
 }
 
 std::string table_thread(const ReportData& data) {
-  // A finding of both threads is shown on the main one; a difference between them, on the worker.
+  // Returns the worker if the finding is a difference between threads, or if only the worker has the finding. Otherwise
+  // returns the main thread.
   const auto& evidence = data.finding.evidence;
   const bool main =
       data.finding.rule != "worker-differs" &&
@@ -146,18 +151,20 @@ std::string knob_table(const ReportData& data, bool markdown) {
 
 std::string threshold_list(const ReportData& data) {
   std::string text;
-  for (const ReportThreshold& each : data.thresholds) {
+  for (const MeasuredThreshold& each : data.thresholds) {
     text += each.exact ? fmt::format("- {} bytes", format_count(each.at_bytes))
                        : fmt::format("- somewhere from {} to {} bytes", format_count(each.after_bytes + 1),
                                      format_count(each.at_bytes));
-    text += fmt::format("{}{}\n", each.changes.empty() ? "" : ": ", fmt::join(each.changes, "; "));
+    std::vector<std::string> changes;
+    for (const BehaviourChange& change : each.changes) changes.push_back(change.words);
+    text += fmt::format("{}{}\n", changes.empty() ? "" : ": ", fmt::join(changes, "; "));
   }
-  return text.empty() ? "No change was found: all sizes looked at behave alike.\n" : text;
+  return text.empty() ? "No change was found: all probed sizes behave alike.\n" : text;
 }
 
 namespace {
 
-/// How a form formats tables and code.
+/// The format of tables and code in a form.
 struct Markup {
   bool markdown;
 
@@ -172,7 +179,7 @@ struct Markup {
     }
     return indented;
   }
-  /// Running text: plain forms have lines of their own length.
+  /// Formats a paragraph. Wraps the paragraph if the form is plain text.
   [[nodiscard]] std::string prose(const std::string& text) const { return markdown ? text + "\n" : wrap(text, "", ""); }
   [[nodiscard]] std::string item(const std::string& text) const {
     return markdown ? "- " + text + "\n" : wrap(text, "- ", "  ");
@@ -212,7 +219,7 @@ std::string workaround(const ReportData& data, const Markup& markup) {
   const auto tried = static_cast<std::size_t>(
       std::count_if(data.knobs.begin(), data.knobs.end(), [](const auto& trial) { return bool{trial.effect}; }));
   const std::string how_many = tried == data.knobs.size() ? "Each was tried"
-                               : tried == 0               ? "None could be tried"
+                               : tried == 0               ? "No setting could be tried"
                                             : fmt::format("{} of {} were tried", tried, data.knobs.size());
   std::string text =
       markup.prose(fmt::format("{} {}, one operation of {} bytes, touch {:g}, {} thread:",

@@ -44,7 +44,8 @@ KnobEffect effect_of(const Point& point) {
           {}};
 }
 
-/// Where a finding is tried: its size (both sides of a cliff), its touch, its threads.
+/// Returns the points at which the settings against a finding are tried. A cliff needs both of its sides, and a
+/// difference between threads needs both threads.
 PlanAxes axes_of(const ReportData& data) {
   PlanAxes axes{{case_of(data.finding)}, {data.size_bytes}, {table_touch(data)}, {table_thread(data)}};
   if (data.finding.rule == "cliff") {
@@ -164,9 +165,11 @@ std::string ReportSession::reproduce(ReportData& data) const {
     others += fmt::format("{}{}", others.empty() ? "" : ", ", each.name);
   }
   if (!data.control.does_not_show()) {
-    return others.empty() ? "this build has no other allocator to run it under as a control"
-                          : fmt::format("it also shows under every control ({}), so it proves nothing about {}", others,
-                                        subject.name);
+    return others.empty() ? "this build has no other allocator as a control"
+                          : fmt::format(
+                                "the finding also shows under every control ({}), so the reproducer proves nothing "
+                                "about {}",
+                                others, subject.name);
   }
   const Project* project = project_of(request_.subject.name);
   if (project != nullptr && project->diagnostics) {

@@ -31,14 +31,16 @@
 namespace zerotax::report {
 namespace {
 
-/// More page faults than differ by themselves; and no more are needed, for each is a call in the worst case.
+/// Minimum excess of page faults, far above random differences, and the excess at which a search stops. A larger excess
+/// may need more calls, up to one for each fault.
 constexpr std::int64_t kLeastExcess = 16;
 constexpr std::int64_t kEnoughExcess = 64;
 constexpr std::size_t kMostCalls = 200;
 constexpr std::size_t kMostTries = 4000;
-constexpr const char* kProgram = "workload";  ///< in harness/allocator/report/reproducers
+constexpr const char* kProgram = "workload";  ///< name in harness/allocator/report/reproducers
 
-/// workload.c with its calls in a file, so that it is compiled once: exits with 0, and prints its page faults.
+/// Additional source for workload.c that reads the calls from a file, so that the program is compiled only once. The
+/// program then exits with 0, and prints its page faults.
 constexpr const char* kFromFile = R"(#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -71,7 +73,7 @@ std::size_t blocks_in(const std::vector<WorkloadCall>& calls) {
   return blocks;
 }
 
-/// What workload.c prints; nothing if it did not get so far.
+/// Returns the page faults that workload.c prints, or nothing if the program ended without printing them.
 std::optional<std::int64_t> faults_said(const std::string& line) {
   std::size_t made = 0;
   long long faults = 0;
@@ -81,7 +83,7 @@ std::optional<std::int64_t> faults_said(const std::string& line) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Counts page faults of calls under an allocator.
+/// Counts the page faults of calls under an allocator.
 class Evaluator {
  public:
   Evaluator(const CCompiler& compiler, std::size_t blocks, double timeout_s) : timeout_s_(timeout_s) {
@@ -89,7 +91,8 @@ class Evaluator {
     compile_c(compiler, folder_.file("workload.c"), folder_.file("workload"));
   }
 
-  /// Throws UsageError if it does not end well, Stop.
+  /// Returns the number of page faults. Throws UsageError if the program fails, and Stop if a signal interrupts the
+  /// program.
   std::int64_t faults(const std::vector<WorkloadCall>& calls, const Allocator& allocator) {
     const std::string_view bytes{reinterpret_cast<const char*>(calls.data()), calls.size() * sizeof(WorkloadCall)};
     write_file(folder_.file("calls"), std::string(bytes));
@@ -106,8 +109,8 @@ class Evaluator {
     if (run.end == MeteredRun::End::kStopped) throw Stop{};
     const auto faults = faults_said(last_line_of_file(command.output));
     if (faults && run.end == MeteredRun::End::kEnded && run.exited && run.code == 0) return *faults;
-    throw UsageError(fmt::format("the calls of the recording do not end well under {}", allocator.name),
-                     "try it with zerotax replay");
+    throw UsageError(fmt::format("the recording's calls fail under {}", allocator.name),
+                     "try the recording with zerotax replay");
   }
 
  private:
@@ -115,7 +118,7 @@ class Evaluator {
   double timeout_s_;
 };
 
-/// The fewest calls that show it, with progress; nothing if there is too little to show.
+/// Returns the fewest calls that show the excess, or nothing if the excess is too small. Shows progress.
 std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>& calls, Evaluator& evaluator,
                                                 const Allocator& subject, const Allocator& than, std::int64_t& whole) {
   const std::vector<std::size_t> units = units_of(calls);
@@ -123,7 +126,7 @@ std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>&
   const auto excess = [&](const std::vector<WorkloadCall>& some) {
     return evaluator.faults(some, subject) - evaluator.faults(some, than);
   };
-  // What both take for themselves.
+  // The excess of the reproducer itself, without any calls.
   const std::int64_t nothing = excess({});
   whole = excess(calls) - nothing;
   const std::int64_t enough = std::min(whole / 2, kEnoughExcess);
@@ -145,7 +148,7 @@ std::optional<std::vector<WorkloadCall>> reduce(const std::vector<WorkloadCall>&
   return calls_of(calls, units, kept);
 }
 
-/// The program of a few calls, and what it said.
+/// The program made from a few calls, and its output.
 struct Reproduced {
   std::string title;
   std::string source;
@@ -161,7 +164,7 @@ Reproduced reproduce(const CCompiler& compiler, const std::vector<WorkloadCall>&
     return source_of(array, blocks_in(calls), limit, title,
                      "cc -O2 -o reproducer reproducer.c; run it with the allocator in LD_PRELOAD", claim);
   };
-  // What it counts by itself, with its own data.
+  // This run counts the faults of the final program, including those of its data.
   const ReproducerProgram counting(compiler, source(INT32_MAX, "", ""));
   const std::int64_t faults = faults_said(counting.run(subject).output).value_or(0);
   const std::int64_t than_faults = faults_said(counting.run(than).output).value_or(0);
@@ -180,8 +183,8 @@ std::string report_text(const std::string& recording, const replay::Workload& wo
   const ReproducerRun& blamed = made.blamed;
   std::string text = fmt::format("# {}\n\n", markdown_escaped(made.title));
   text += fmt::format(
-      "A recorded program makes {}. Of these, {} {} enough; `reproducer.c` makes {}, and needs a C compiler alone:\n\n"
-      "{}\n",
+      "A recorded program makes {}. Of these, {} {} enough; `reproducer.c` makes {}, and needs only a C "
+      "compiler:\n\n{}\n",
       format_counted(workload.recording.calls, "call"), format_count(calls), calls == 1 ? "is" : "are",
       calls == 1 ? "it" : "them",
       markdown_block(fmt::format("cc -O2 -o reproducer reproducer.c\n{}./reproducer\n./reproducer\n",
@@ -196,7 +199,7 @@ std::string report_text(const std::string& recording, const replay::Workload& wo
                             markdown_escaped(file_name(recording)), markdown_block(replay::workloads_text(all), ""));
 }
 
-/// Writes the report, with a replay of the whole recording under both. Returns the number of recorded calls.
+/// Writes the report, and replays the whole recording under both allocators. Returns the number of recorded calls.
 std::uint64_t write_folder(const WorkloadRequest& request, std::size_t calls, const Reproduced& made,
                            const std::vector<Allocator>& both) {
   replay::Plan plan;
@@ -237,13 +240,15 @@ ExitStatus report_workload(const WorkloadRequest& request) {
     return ExitStatus::kFinding;
   }
   if (shown->size() > kMostCalls) {
-    print_text("no report was written: the shortest program found that shows it has {} lines of calls, more than {}\n",
-               format_count(shown->size()), kMostCalls);
+    print_text(
+        "no report was written: the shortest program found that shows the excess has {} lines of calls, more than "
+        "{}\n",
+        format_count(shown->size()), kMostCalls);
     return ExitStatus::kFinding;
   }
   const Reproduced made = reproduce(compiler, *shown, subject, than);
   if (!made.blamed.shows() || !made.other.does_not_show()) {
-    print_text("no report was written: the program of {} does not show it by itself\n",
+    print_text("no report was written: the program of {} does not show the excess by itself\n",
                format_counted(calls_in(*shown), "call"));
     return ExitStatus::kFinding;
   }

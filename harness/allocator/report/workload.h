@@ -7,19 +7,19 @@
 
 namespace zerotax::report {
 
-/// The options of `report --workload`.
+/// Options of `report --workload`.
 struct WorkloadRequest {
-  std::string recording;         ///< a file of record --calls
-  std::string allocator;         ///< NAME or NAME=PATH, which is to blame
-  std::string than;              ///< the one that does better, likewise
-  std::vector<std::string> env;  ///< NAME:KEY=VALUE
-  std::string out;               ///< a folder that is not there yet
+  std::string recording;         ///< file from record --calls
+  std::string allocator;         ///< NAME or NAME=PATH of the blamed allocator
+  std::string than;              ///< NAME or NAME=PATH of the better allocator
+  std::vector<std::string> env;  ///< words NAME:KEY=VALUE
+  std::string out;               ///< path of a folder that does not exist yet
   double timeout_s = 60;
 };
 
-/// Looks for the fewest calls of a recording that take more page faults under one allocator than under another, and
-/// writes a C program of them, a text, and what the whole recording does under both. Exit status 1 if there is nothing
-/// to show, or not in few calls.
+/// Searches a recording for the fewest calls that cause more page faults under one allocator than under another. Writes
+/// a C program with these calls, a text, and the results of the whole recording under both allocators. Returns exit
+/// status 1 if there is no such difference, or if too many calls are needed to show the difference.
 ExitStatus report_workload(const WorkloadRequest& request);
 
 }  // namespace zerotax::report

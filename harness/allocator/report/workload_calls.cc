@@ -16,14 +16,15 @@ namespace {
 using record::EventKind;
 using What = WorkloadCall::What;
 
-/// posix_memalign(3): a pointer's size, as a logarithm.
+/// Binary logarithm of the smallest alignment that posix_memalign(3) accepts, which is the size of a pointer.
 constexpr std::uint64_t kLeastAlignment = 3;
 
 std::uint64_t calls_in(const record::CallsProcess& process) {
   return process.mallocs + process.callocs + process.aligned + process.reallocs + process.frees;
 }
 
-/// One that was forked frees blocks that its parent has allocated.
+/// Returns the process with the most calls, leaving out forked processes. A forked process frees blocks that its parent
+/// has allocated.
 std::size_t largest_process(const record::CallsAbout& about) {
   std::size_t largest = 0;
   for (std::size_t i = 0; i < about.processes.size(); ++i) {
@@ -33,7 +34,8 @@ std::size_t largest_process(const record::CallsAbout& about) {
   return largest;
 }
 
-/// Reads the events of one process. A recording numbers blocks by age, from those that the process began with.
+/// Reads the events of one process. A recording numbers blocks by age, beginning with the blocks that existed when the
+/// process started.
 class Reader {
  public:
   explicit Reader(const replay::CallsFile& file) : file_(file), process_(largest_process(file.about())) {}
@@ -165,7 +167,7 @@ std::vector<bool> shortest(std::size_t units, std::size_t most,
   while (left.size() >= 2 && asked < most) {
     parts = std::min(parts, left.size());
     bool fewer = false;
-    // A part alone, from the first on; then all but one.
+    // Tries each part alone, and then all parts but one.
     for (const bool alone : {true, false}) {
       for (std::size_t part = 0; part < parts && !fewer; ++part) {
         const auto begin = left.begin() + static_cast<std::ptrdiff_t>(left.size() * part / parts);

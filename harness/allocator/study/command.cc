@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
+#include "base/shell.h"
 #include "base/size.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
@@ -15,6 +17,7 @@
 #include "files/output_file.h"
 #include "files/results.h"
 #include "files/stored_run.h"
+#include "findings/answer.h"
 #include "findings/findings.h"
 #include "findings/summary.h"
 #include "judge/cliff_edges.h"
@@ -38,44 +41,46 @@
 namespace zerotax::study {
 namespace {
 
-/// In a results folder: what became of real programs (replay/result.h).
+/// File of a results folder with the results of real programs (replay/result.h).
 inline constexpr const char* kWorkloadsFile = "workloads.json";
 
-/// What replays showed: a table and a sentence, empty if nothing was replayed; and the number of the signal that ended
-/// them early, or 0.
+/// Results of replays. `text` is a table and a sentence, empty if nothing was replayed. `signal` is the number of the
+/// signal that ended the replays early, or 0.
 struct ReplayedWorkloads {
   std::string text;
   int signal = 0;
 };
 
 replay::Workloads read_stored(const std::string& path) {
-  return replay::read_workloads(read_document(path, "workloads", "delete it, and the recordings are replayed again"));
+  return replay::read_workloads(
+      read_document(path, "workloads", "delete the file, and the recordings are replayed again"));
 }
 
-/// The plan's allocators as libraries to preload.
+/// Returns the plan's allocators as libraries to preload.
 std::vector<Allocator> preloaded(const Plan& plan) {
   std::vector<Allocator> allocators;
   for (const Allocator& each : plan.allocators) {
     try {
-      Allocator found = *resolve_program_allocator(each.preload ? each.name + "=" + *each.preload : each.name, {});
+      Allocator found = *resolve_program_allocator(allocator_word(each), {});
       found.env = each.env;
       found.version = each.version;
       allocators.push_back(std::move(found));
     } catch (const std::exception& failure) {
-      print_text(stderr, "zerotax: {} is left out of real programs: {}\n", each.name, failure.what());
+      print_text(stderr, "zerotax: the allocator {} is left out of real programs: {}\n", each.name, failure.what());
     }
   }
   return allocators;
 }
 
-/// Throws UsageError if the folder has such a file that cannot be continued.
+/// Throws UsageError if the folder has a file of replays that cannot be continued.
 void check_workloads(const std::string& folder) {
   const std::string path = folder + "/" + kWorkloadsFile;
   if (is_there(path)) read_stored(path);
 }
 
-/// Replays the recordings of replay/workloads under the plan's allocators, unless the folder's file has the result
-/// already, and adds each result to that file. Reports which allocators cannot be preloaded and are left out.
+/// Replays the recordings of replay/workloads under the plan's allocators, and adds each result to the folder's file.
+/// Results that the file already has are not measured again. Prints which allocators are left out because they cannot
+/// be preloaded.
 ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) try {
   const std::string recordings = replay::own_recordings();
   if (recordings.empty()) return {};
@@ -106,6 +111,7 @@ ReplayedWorkloads replay_workloads(const Plan& plan, const std::string& folder) 
 
 using findings::findings_count;
 using findings::next_step;
+using findings::Summary;
 using findings::summary_text;
 using findings::write_summary;
 using thresholds::kQuickFrom;
@@ -118,19 +124,20 @@ using thresholds::ThresholdAxes;
 using thresholds::ThresholdSession;
 namespace {
 
-/// In a results folder.
+/// Files in a results folder.
 constexpr const char* kThresholds = "/thresholds";
 constexpr const char* kRefillThresholds = "/refill_thresholds";
 constexpr const char* kJson = ".json";
 
 constexpr const char* kExamples =
     "  zerotax study                      every built-in allocator, a few minutes\n"
-    "  zerotax study --full               more sizes, fractions and threads: hours\n"
-    "  zerotax study --full --on slurm,--partition=bench --out /shared/full\n"
+    "  zerotax study --thorough           more sizes, fractions and threads: hours\n"
+    "  zerotax study --thorough --on slurm,--partition=bench --out /shared/full\n"
     "  zerotax study --allocator mine=./libmine.so --allocator glibc\n"
     "  zerotax study --resume results/2026-11-20T05-10-00Z\n";
 
-/// Before anything is measured: the search for thresholds, which comes last, continues what this file holds.
+/// Checks a file of thresholds before anything is measured. The search for thresholds comes last, and continues this
+/// file.
 void check_thresholds(const std::string& file) {
   if (is_there(file)) read_document(file, "thresholds", "delete it, and the thresholds are searched again");
 }
@@ -147,8 +154,9 @@ Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   plan.timeout_s = options.timeout_s;
   plan.audit_only = options.audit_only;
   plan.huge_pages = options.huge_pages();
-  // Times are of huge pages there, counts of small ones: what lies between them is measured, and told. Of the hosts of
-  // a fleet nobody knows their settings yet.
+  // If the system's setting of huge pages is "always", times are those of huge pages, but counts are those of small
+  // pages. The additional memory held by huge pages is measured and reported. For hosts of a fleet, the setting is not
+  // known yet.
   if (plan.huge_pages == HugePages::kOfSystem && !slurm && system_huge_pages() == Measured<std::string>("always")) {
     plan.huge_pages = HugePages::kAlways;
   }
@@ -164,20 +172,20 @@ Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   return {std::move(plan), folder, Subcommand::command_line};
 }
 
-/// The quick study searches as a program with one thread would.
+/// Returns the axes of the search. The quick study searches with one thread.
 ThresholdAxes threshold_axes(const Plan& plan) {
   if (plan.study == "full") return {16 * kKiB, 2 * kGiB, 2, {0, 0.01, 1}, {"main", "worker"}};
   return {kQuickFrom, kQuickTo, kQuickPerOctave, {0, 1}, {"main"}};
 }
 
-/// Where the pages of refill_loop begin or cease to go back to the kernel.
+/// Returns the axes for sizes at which the pages of refill_loop start or stop going back to the kernel.
 ThresholdAxes refill_axes(const Plan& plan) {
   if (plan.study == "full") return {kRefillFrom, 16 * kMiB, 2, {1}, {"main", "worker"}, kRefillCase};
   return {kRefillFrom, kRefillTo, kRefillPerOctave, {1}, {"main"}, kRefillCase};
 }
 
-/// Searches what is not in the folder's file yet, and keeps it there lane by lane. Returns the number of the signal
-/// that ended it early, or 0.
+/// Searches lanes that the folder's file lacks, and stores each lane there. Returns the number of the signal that ended
+/// the search early, or 0.
 int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::string& folder, const char* name,
                       const fleet::Place& place) {
   const std::string file = folder + name + kJson;
@@ -187,8 +195,8 @@ int search_thresholds(const Plan& plan, const ThresholdAxes& axes, const std::st
   return session.run([&] { write_file(file, json_text(session.json())); }, place, {folder, name + 1});
 }
 
-/// Measures what one byte changes at those thresholds that are cliffs, and keeps it in the folder once all of it is
-/// there. Returns as search_thresholds.
+/// Measures the effect of one byte at thresholds that are cliffs, and stores the complete result in the folder. Returns
+/// the number of the signal that ended the measurement early, or 0.
 int measure_edges(const Plan& plan, const std::vector<Point>& points, const std::string& folder) {
   const std::string file = folder + "/" + kEdgesFile;
   if (is_there(file)) return 0;
@@ -199,7 +207,7 @@ int measure_edges(const Plan& plan, const std::vector<Point>& points, const std:
   return signal;
 }
 
-/// Prints the headline's points as soon as the last of them is there, if one is missing yet.
+/// Prints the headline's points once all are measured, if any were missing before.
 class Headline {
  public:
   explicit Headline(const Session& session) {
@@ -207,7 +215,7 @@ class Headline {
     for (const Point& point : session.points()) add(point);
   }
 
-  /// Returns whether that was the last one.
+  /// Adds a point. Returns whether the point was the last missing one.
   bool add(const Point& point) {
     if (!is_headline(point)) return false;
     points_.push_back(point);
@@ -224,11 +232,43 @@ class Headline {
   std::size_t missing_ = 0;
 };
 
-/// Only a study can be resumed as one: a run of chosen points has no thresholds and no summary.
+/// Throws UsageError if the folder does not contain a study. A run of chosen points has no thresholds and no summary.
 void check_study(const Plan& plan, const std::string& folder) {
   if (!plan.study.empty()) return;
   throw UsageError(fmt::format("{} holds a run of chosen points, not a study", folder),
                    fmt::format("resume it with: zerotax run --resume {}", folder));
+}
+
+/// Files that a study wrote.
+struct Written {
+  std::string folder;
+  bool slurm;  ///< whether the study ran on Slurm, which replays no workloads
+  bool figures;
+  bool page;
+};
+
+std::string files_text(const Written& written) {
+  const std::string folder = printable(written.folder);
+  std::string text = fmt::format(
+      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
+      "findings.json, {}summary.json, summary.md{})\n",
+      folder, written.slurm ? "" : "workloads.json, ", written.figures ? ", figures" : "");
+  if (written.page) text += fmt::format("Page: {}/report.html (one file, for any browser)\n", folder);
+  return text;
+}
+
+/// Returns the answer of a study. `next` comes from next_step() of findings.
+Answer answer(const Summary& summary, const std::vector<AllocatorFindings>& found, const Written& written,
+              const std::string& next) {
+  Answer answer = findings::summary_answer(summary);
+  const std::string number =
+      findings::number_of(found) == 0 ? "or see all findings:" : fmt::format("or see {}:", findings_count(found));
+  if (!next.empty())
+    answer.steps.push_back({next, answer.steps.empty() ? "write a bug report:" : "or write a bug report:"});
+  answer.steps.push_back({shell_text({"zerotax", "findings", written.folder}), number});
+  if (written.page) answer.steps.push_back({"", fmt::format("or open the page {}/report.html", written.folder)});
+  answer.more = "Sentences on all allocators, real programs, and files";
+  return answer;
 }
 
 ExitStatus study(const MeasureOptions& options, bool full) {
@@ -238,18 +278,18 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   check_study(session.plan(), folder);
   Headline headline(session);
   int signal = session.run(place, [&](const Point& point) {
-    if (headline.add(point)) headline.show();
+    if (headline.add(point) && wants_full_text()) headline.show();
   });
   std::vector<Point> points = session.points();
-  const std::string summary = summary_text(write_summary(*session.folder(), points));
-  session.folder()->write("summary.md", summary);
+  const Summary summary = write_summary(*session.folder(), points);
+  session.folder()->write("summary.md", summary_text(summary));
   const auto search = [&](const ThresholdAxes& axes, const char* name) {
     if (signal == 0) signal = search_thresholds(session.plan(), axes, folder, name, place);
   };
   search(threshold_axes(session.plan()), kThresholds);
   search(refill_axes(session.plan()), kRefillThresholds);
   if (signal == 0) signal = measure_edges(session.plan(), points, folder);
-  // The hosts of a fleet would not replay alike.
+  // Replays on different hosts of a fleet would not be comparable.
   ReplayedWorkloads replayed;
   if (signal == 0 && !place.slurm) replayed = replay_workloads(session.plan(), folder);
   if (signal == 0) signal = replayed.signal;
@@ -266,32 +306,34 @@ ExitStatus study(const MeasureOptions& options, bool full) {
   const Json findings = findings::findings_json(found, folder);
   session.folder()->write("findings.json", json_text(findings));
   const std::string no_figures = draw_figures(folder);
-  print_lines(stdout, summary + "\n" + (replayed.text.empty() ? "" : replayed.text + "\n"));
-  print_text("{} (zerotax findings {})\n", findings_count(found), folder);
-  print_text(
-      "Results: {} (run.json, points.jsonl, points.csv, thresholds.json, refill_thresholds.json, edges.json, "
-      "findings.json, {}summary.json, summary.md{})\n",
-      folder, place.slurm ? "" : "workloads.json, ", no_figures.empty() ? ", figures" : "");
-  if (!no_figures.empty()) print_text(stderr, "zerotax: no figures: {}\n", no_figures);
   const std::string no_page = write_report_page(folder);
-  if (no_page.empty()) print_text("Page: {}/report.html (one file, for any browser)\n", folder);
+  if (!no_figures.empty()) print_text(stderr, "zerotax: no figures: {}\n", no_figures);
   if (!no_page.empty()) print_text(stderr, "zerotax: no page: {}\n", no_page);
-  say_next(next_step(found, points));
+  const Written written{folder, place.slurm, no_figures.empty(), no_page.empty()};
+  const std::string next = next_step(found, points);
+  if (wants_full_text()) {
+    print_lines(stdout, summary_text(summary) + "\n" + (replayed.text.empty() ? "" : replayed.text + "\n"));
+    print_text("{} (zerotax findings {})\n", findings_count(found), folder);
+    print_lines(stdout, files_text(written));
+    say_next(next);
+  } else {
+    print_lines(stdout, answer_text(answer(summary, found, written, next)));
+  }
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand command("study", Wing::kAllocator,
-                         "measure every allocator over all sizes, and report redundant zeroing", kExamples,
+const Subcommand command("study", Wing::kAllocator, "Measure every allocator and report needless zeroing", kExamples,
                          [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<MeasureOptions>();
                            const auto full = std::make_shared<bool>(false);
                            options->add_allocators(arguments);
-                           options->add_folder(arguments, {"--on", "--full"});
+                           options->add_folder(arguments, {"--on", "--thorough"});
                            options->add_audit_only(arguments);
                            options->add_huge_pages(arguments);
                            options->fleet.add(arguments);
-                           arguments.flag("--full", *full, "more sizes, touched fractions and threads, more repeats");
+                           arguments.flag("--thorough", *full,
+                                          "measure more sizes, touched fractions and threads, with more repeats");
                            return [options, full] { return study(*options, *full); };
                          });
 

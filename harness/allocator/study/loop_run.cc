@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/one_line.h"
 #include "base/printable.h"
+#include "base/shell.h"
 #include "base/size.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/environment.h"
 #include "os/print.h"
@@ -29,7 +34,7 @@ std::string time_of(const MeasuredLoop& loop) {
   return (loop.estimated ? "~" : "") + format_ns(loop.cost.wall_ns);
 }
 
-/// At most nine characters.
+/// Formats a count in at most nine characters.
 std::string count_of(double count) { return format_number(std::round(count)); }
 
 std::string row(const std::string& name, const LoopPair& pair) {
@@ -43,43 +48,56 @@ std::string row(const std::string& name, const LoopPair& pair) {
                             count_of(zeroing->faults));
 }
 
-/// What zeroing that nobody needs costs, for each allocator that has such.
+/// Returns the CPU time of redundant zeroing; 0 if there is no redundant zeroing, or if it is unknown.
+double redundant_ns(const LoopPair& pair) {
+  const auto zeroing = pair.zeroing();
+  return zeroing ? pair.redundant_share().value_or(0) * zeroing->cpu_ns() : 0;
+}
+
+bool is_estimated(const LoopPair& pair) { return pair.with_calloc.estimated || pair.with_malloc.estimated; }
+
+/// Returns the cost of redundant zeroing; empty if there is no redundant zeroing, or if it is unknown.
 std::string words(const std::string& name, const LoopRequest& request, const LoopPair& pair) {
   const auto zeroing = pair.zeroing();
   const double share = pair.redundant_share().value_or(0);
   if (!zeroing || share <= 0) return "";
-  const bool estimated = pair.with_calloc.estimated || pair.with_malloc.estimated;
-  return wrap(
-      fmt::format(
-          "{}: redundant zeroing costs {}{} of CPU time (user {}, kernel {}), {} and {} in {}; {} of what calloc "
-          "zeroes is zero already.{}",
-          name, estimated ? "about " : "", format_ns(share * zeroing->cpu_ns()), format_ns(share * zeroing->user_ns),
-          format_ns(share * zeroing->kernel_ns),
-          format_counted(static_cast<std::uint64_t>(std::llround(share * zeroing->switches())), "context switch",
-                         "context switches"),
-          format_counted(static_cast<std::uint64_t>(std::llround(share * zeroing->faults)), "page fault"),
-          format_counted(request.calls, "call"), format_whole_percent(share),
-          zeroing->cycles ? fmt::format(" Cycles: {}.", format_number(share * *zeroing->cycles)) : ""),
-      "", "  ");
+  return fmt::format(
+      "{}: redundant zeroing costs {}{} of CPU time (user {}, kernel {}), {} and {} in {}; {} of what calloc "
+      "zeroes is zero already.{}",
+      name, is_estimated(pair) ? "about " : "", format_ns(redundant_ns(pair)), format_ns(share * zeroing->user_ns),
+      format_ns(share * zeroing->kernel_ns),
+      format_counted(static_cast<std::uint64_t>(std::llround(share * zeroing->switches())), "context switch",
+                     "context switches"),
+      format_counted(static_cast<std::uint64_t>(std::llround(share * zeroing->faults)), "page fault"),
+      format_counted(request.calls, "call"), format_whole_percent(share),
+      zeroing->cycles ? fmt::format(" Cycles: {}.", format_number(share * *zeroing->cycles)) : "");
 }
 
-/// Each reason once: what is missing is mostly missing for all.
-std::string reasons(const Plan& plan, const std::vector<LoopPair>& pairs) {
+/// Returns a line with the reason for each loop without a result.
+std::set<std::string> failures(const Plan& plan, const std::vector<LoopPair>& pairs) {
   std::set<std::string> lines;
   for (const LoopPair& pair : pairs) {
-    const std::string& name = plan.allocators[pair.allocator].name;
     for (const auto& [what, loop] : {std::pair{"malloc", &pair.with_malloc}, {"calloc", &pair.with_calloc}}) {
-      if (!loop->failure.empty()) {
-        lines.insert(
-            wrap(fmt::format("{} {} {}: {}", name, what, format_size(pair.size_bytes), loop->failure), "", "  "));
-      }
-      if (!loop->why_no_cycles.empty()) lines.insert(wrap("cycles: n/a: " + loop->why_no_cycles, "", "  "));
+      if (loop->failure.empty()) continue;
+      lines.insert(fmt::format("{} {} {}: {}", plan.allocators[pair.allocator].name, what, format_size(pair.size_bytes),
+                               loop->failure));
     }
   }
-  std::string text;
-  for (const std::string& line : lines) text += line;
-  return text;
+  return lines;
 }
+
+/// Returns each reason for a missing loop or cycle count once, because most reasons apply to all loops.
+std::set<std::string> reasons(const Plan& plan, const std::vector<LoopPair>& pairs) {
+  std::set<std::string> lines = failures(plan, pairs);
+  for (const LoopPair& pair : pairs) {
+    for (const MeasuredLoop* loop : {&pair.with_malloc, &pair.with_calloc}) {
+      if (!loop->why_no_cycles.empty()) lines.insert("cycles: n/a: " + loop->why_no_cycles);
+    }
+  }
+  return lines;
+}
+
+std::string wrapped(const std::string& text) { return text.empty() ? text : wrap(text, "", "  "); }
 
 }  // namespace
 
@@ -99,7 +117,7 @@ std::string loops_text(const Plan& plan, const LoopRequest& request, const std::
     text += "\n";
     std::string costs;
     for (std::size_t i = first; i < end; ++i)
-      costs += words(plan.allocators[pairs[i].allocator].name, request, pairs[i]);
+      costs += wrapped(words(plan.allocators[pairs[i].allocator].name, request, pairs[i]));
     text += costs + (costs.empty() ? "" : "\n");
     first = end;
   }
@@ -108,16 +126,71 @@ std::string loops_text(const Plan& plan, const LoopRequest& request, const std::
                   "calloc's loop minus malloc's.",
                   request.seconds),
       "", "  ");
-  return text + reasons(plan, pairs);
+  for (const std::string& reason : reasons(plan, pairs)) text += wrapped(reason);
+  return text;
 }
 
 namespace {
 
-/// More would not fit the counters of a probe.
+Table loops_table(const Plan& plan, const std::vector<const LoopPair*>& order) {
+  Table table({{"allocator", Unit::kText, 16},
+               right_text("size", 8),
+               right_text("malloc", 8),
+               right_text("calloc", 8),
+               right_text("zeroing", 8),
+               right_text("needless", 8),
+               right_text("faults", 8)});
+  for (const LoopPair* pair : order) {
+    const auto zeroing = pair->zeroing();
+    table.add({first_characters(plan.allocators[pair->allocator].name, 20), format_size(pair->size_bytes),
+               time_of(pair->with_malloc), time_of(pair->with_calloc), zeroing ? format_ns(zeroing->cpu_ns()) : "n/a",
+               zeroing && pair->redundant_share() ? format_ns(redundant_ns(*pair)) : "n/a",
+               zeroing ? count_of(zeroing->faults) : "n/a"});
+  }
+  return table;
+}
+
+/// Returns the answer with the most costly redundant zeroing first.
+Answer loops_answer(const Plan& plan, const LoopRequest& request, const std::vector<LoopPair>& pairs) {
+  std::vector<const LoopPair*> order;
+  for (const LoopPair& pair : pairs) order.push_back(&pair);
+  std::stable_sort(order.begin(), order.end(),
+                   [](auto* one, auto* other) { return redundant_ns(*one) > redundant_ns(*other); });
+  if (order.empty()) return {.headline = "No loop finished."};
+  const LoopPair& worst = *order.front();
+  const std::string& name = plan.allocators[worst.allocator].name;
+  const std::string size = format_size(worst.size_bytes);
+  Answer answer{.headline = redundant_ns(worst) > 0 ? fmt::format("At {}, {}", size, words(name, request, worst))
+                                                    : fmt::format("No redundant zeroing was measured in loops of {}.",
+                                                                  format_counted(request.calls, "calloc")),
+                .table = loops_table(plan, order)};
+  if (redundant_ns(worst) > 0) {
+    const std::string preload = plan.allocators[worst.allocator].preload.value_or("");
+    answer.steps.push_back(
+        {shell_text({"zerotax", "thresholds", "--allocator", preload.empty() ? name : name + "=" + preload}),
+         "find the sizes at which that changes:"});
+  }
+  for (const std::string& failure : failures(plan, pairs)) answer.warnings.push_back(failure + ".");
+  answer.legend = fmt::format(
+      "Totals of {}{}. zeroing, faults: calloc's loop minus malloc's; needless: CPU time of zeros over zeros.{}",
+      format_counted(request.calls, "call"),
+      request.touch > 0 ? ", " + format_whole_percent(request.touch) + " of the pages written" : "",
+      std::any_of(pairs.begin(), pairs.end(), is_estimated)
+          ? fmt::format(" ~: estimated from the calls of {:g} s.", request.seconds)
+          : "");
+  answer.more = "Context switches, user and kernel time, zeroed bytes";
+  return answer;
+}
+
+}  // namespace
+
+namespace {
+
+/// Maximum number of calls that a probe's counters can hold.
 constexpr std::int64_t kMostCalls = 1'000'000'000;
 
 LoopRequest request_of(const MeasureOptions& options, double seconds) {
-  if (options.touches.size() > 1) throw UsageError("--loop has one --touch", "run it once for each");
+  if (options.touches.size() > 1) throw UsageError("--loop has one --touch", "run the command once for each fraction");
   LoopRequest request;
   request.seconds = seconds;
   if (options.ops) request.calls = static_cast<std::uint32_t>(*options.ops);
@@ -136,7 +209,7 @@ ExitStatus run_loop(const MeasureOptions& options, double seconds) {
   const std::string& file = options.json;
   check_outputs({{"--json", file}}, library_inputs(options.allocators));
   Plan plan;
-  // A loop that may take long must not be ended by the limit of a point.
+  // The time limit of a point must not end a loop, because a loop may take longer.
   plan.timeout_s = options.timeout_s + 2 * request.seconds;
   plan.allocators = resolve_allocators(options.allocators, options.env);
   const std::string started = utc_now();
@@ -145,7 +218,10 @@ ExitStatus run_loop(const MeasureOptions& options, double seconds) {
   if (!file.empty()) {
     write_file(file, json_text(loops_json(plan, request, pairs, Subcommand::command_line, started, complete)));
   }
-  if (file != "-") print_lines(stdout, loops_text(plan, request, pairs));
+  if (file != "-") {
+    print_lines(stdout,
+                wants_full_text() ? loops_text(plan, request, pairs) : answer_text(loops_answer(plan, request, pairs)));
+  }
   if (!complete) say_interrupted();
   for (const LoopPair& pair : pairs) {
     if (pair.audit.status != PointStatus::kSkipped && !is_healthy(pair.audit)) return ExitStatus::kFinding;

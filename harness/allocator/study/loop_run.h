@@ -5,8 +5,8 @@
 
 namespace zerotax::study {
 
-/// `zerotax run --loop`: a loop of calloc beside one of malloc, for each allocator and size, as a table and as JSON.
-/// `seconds`: how long a loop may take. Throws UsageError.
+/// Runs `zerotax run --loop`: a loop of calloc and a loop of malloc for each allocator and size. Prints a table, or
+/// writes JSON. `seconds` is the time limit of a loop. Throws UsageError.
 ExitStatus run_loop(const MeasureOptions& options, double seconds);
 
 }  // namespace zerotax::study

@@ -52,7 +52,8 @@ double beyond(double one, double other) { return std::max(one - other, 0.0); }
 
 std::optional<LoopCost> LoopPair::zeroing() const {
   if (!with_malloc.failure.empty() || !with_calloc.failure.empty()) return std::nullopt;
-  // A calloc that zeroes nothing differs by noise only. A mapping of its own has a page for its header in either loop.
+  // If calloc zeroes nothing, the loops differ only by noise. In both loops, a block with a separate mapping populates
+  // one page for the allocator's header.
   const auto populated = audit.count(Metric::kPopulatedBytes);
   if (audit.evident_count(Metric::kZeroedBytes) == 0 && populated && *populated < 2 * audit.page_bytes()) {
     LoopCost nothing;
@@ -95,7 +96,7 @@ std::vector<LoopPair> run_loops(const Plan& plan, const LoopRequest& request) {
         pair.with_malloc = measure(plan.allocators[i], point, plan.timeout_s);
         point.case_name = "calloc_loop";
         pair.with_calloc = measure(plan.allocators[i], point, plan.timeout_s);
-        // The steady state of a few: no known allocator changes after its fifth call.
+        // Eight calls reach the steady state, because no known allocator changes its behavior after its fifth call.
         point.repeats = {8, 8, 8, 8, 0};
         pair.audit = audit_point(plan, point);
         pairs.push_back(std::move(pair));
@@ -110,24 +111,14 @@ namespace {
 
 constexpr double kSecond = 1e9;
 
-Json cost_json(const LoopCost& cost, const std::string& why_no_cycles) {
-  Json json;
-  json["wall_s"] = cost.wall_ns / kSecond;
-  json["user_s"] = cost.user_ns / kSecond;
-  json["kernel_s"] = cost.kernel_ns / kSecond;
-  json["faults"] = cost.faults;
-  json["voluntary_switches"] = cost.voluntary_switches;
-  json["involuntary_switches"] = cost.involuntary_switches;
-  json["cycles"] = cost.cycles ? Json(*cost.cycles) : not_available(why_no_cycles);
-  return json;
+CostEntry entry_of(const LoopCost& cost, const std::string& why_no_cycles) {
+  return {cost.wall_ns / kSecond,  cost.user_ns / kSecond,    cost.kernel_ns / kSecond,    cost.faults,
+          cost.voluntary_switches, cost.involuntary_switches, {cost.cycles, why_no_cycles}};
 }
 
-Json loop_json(const MeasuredLoop& loop) {
-  if (!loop.failure.empty()) return not_available(loop.failure);
-  Json json = cost_json(loop.cost, loop.why_no_cycles);
-  json["calls_made"] = loop.calls;
-  json["estimated"] = loop.estimated;
-  return json;
+Measured<LoopEntry> entry_of(const MeasuredLoop& loop) {
+  if (!loop.failure.empty()) return NotAvailable{loop.failure};
+  return LoopEntry{entry_of(loop.cost, loop.why_no_cycles), loop.calls, loop.estimated};
 }
 
 std::string why_none(const LoopPair& pair) {
@@ -138,36 +129,32 @@ std::string why_no_cycles(const LoopPair& pair) {
   return pair.with_malloc.why_no_cycles.empty() ? pair.with_calloc.why_no_cycles : pair.with_malloc.why_no_cycles;
 }
 
+Measured<CostEntry> cost_of_zeroing(const LoopPair& pair) {
+  const auto zeroing = pair.zeroing();
+  if (!zeroing) return NotAvailable{why_none(pair)};
+  return entry_of(*zeroing, why_no_cycles(pair));
+}
+
 }  // namespace
 
 Json loops_json(const Plan& plan, const LoopRequest& request, const std::vector<LoopPair>& pairs,
                 const std::vector<std::string>& command, const std::string& started, bool complete) {
-  Json json;
-  json["schema"] = "zerotax.loop/1";
-  json["zerotax_version"] = ZEROTAX_VERSION;
-  json["state"] = complete ? "complete" : "interrupted";
-  json["started"] = started;
-  json["command"] = command;
-  json["environment"] = describe_environment();
-  json["allocators"] = Json::array();
-  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
-  json["calls"] = request.calls;
-  json["touch"] = request.touch;
-  json["loops"] = Json::array();
+  LoopDocument document{{"zerotax.loop/1", ZEROTAX_VERSION, started, command, describe_environment()}};
+  document.state = completion(complete);
+  for (const Allocator& allocator : plan.allocators) document.allocators.push_back(allocator_json(allocator));
+  document.calls = request.calls;
+  document.touch = request.touch;
   for (const LoopPair& pair : pairs) {
-    const auto zeroing = pair.zeroing();
-    const auto share = pair.redundant_share();
-    json["loops"].push_back(
-        {{"allocator", plan.allocators[pair.allocator].name},
-         {"size_bytes", pair.size_bytes},
-         {"malloc", loop_json(pair.with_malloc)},
-         {"calloc", loop_json(pair.with_calloc)},
-         {"zeroed_bytes", to_json(pair.audit[Metric::kZeroedBytes])},
-         {"redundant_zeroed_bytes", to_json(pair.audit[Metric::kRedundantZeroedBytes])},
-         {"redundant_share", share ? Json(*share) : not_available("what calloc zeroes is not known")},
-         {"zeroing", zeroing ? cost_json(*zeroing, why_no_cycles(pair)) : not_available(why_none(pair))}});
+    document.loops.push_back({plan.allocators[pair.allocator].name,
+                              pair.size_bytes,
+                              entry_of(pair.with_malloc),
+                              entry_of(pair.with_calloc),
+                              to_json(pair.audit[Metric::kZeroedBytes]),
+                              to_json(pair.audit[Metric::kRedundantZeroedBytes]),
+                              {pair.redundant_share(), "the zeroing of calloc is unknown"},
+                              cost_of_zeroing(pair)});
   }
-  return json;
+  return document;
 }
 
 }  // namespace zerotax::study

@@ -13,7 +13,8 @@ using findings::kHeadlineSizes;
 
 namespace {
 
-/// Sizes from 64 KiB to `last`, `steps` per octave at equal distances (64, 80, 96, 112, 128 KiB, …).
+/// Returns sizes from `first` to below `last`, with `steps` at equal distances per factor of two (64, 80, 96, 112, 128
+/// KiB, …).
 std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::uint64_t steps) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t octave = first; octave < last; octave *= 2) {
@@ -24,7 +25,7 @@ std::vector<std::uint64_t> grid(std::uint64_t first, std::uint64_t last, std::ui
 
 constexpr std::uint64_t kMostTouched = 128 * kMiB;
 
-/// A service that frees its buffers together and needs them again at once.
+/// Adds points for a service that frees its buffers together and needs them again at once.
 void add_refill_points(Plan& plan, const std::vector<std::uint64_t>& sizes, const std::vector<std::string>& threads) {
   for (const std::uint64_t size : sizes) {
     const Repeats repeats = size <= kMiB ? Repeats{12, 8, 8, 8, 30} : Repeats{6, 6, 6, 6, 0};
@@ -36,24 +37,25 @@ void add_refill_points(Plan& plan, const std::vector<std::uint64_t>& sizes, cons
 
 void add_quick_study(Plan& plan) {
   plan.study = "quick";
-  // Few repeats of the large one: the answer is to be there in seconds.
+  // The large size has few repeats, so that the answer comes in seconds.
   add_points(plan, {{"calloc_loop"}, {kHeadlineSizes[0]}, {0.0}, {"main"}}, {10, 6, 6, 6, 300});
   add_points(plan, {{"calloc_loop"}, {kHeadlineSizes[1]}, {0.0}, {"main"}}, {5, 3, 3, 3, 300});
-  // Where an allocator changes between two sizes, the search for thresholds finds it to the byte.
+  // The sizes can be far apart, because the search for thresholds finds the exact byte of each change.
   std::vector<std::uint64_t> sizes = grid(64 * kKiB, 128 * kMiB, 2);
   const auto biggest = grid(128 * kMiB, kGiB, 1);
   sizes.insert(sizes.end(), biggest.begin(), biggest.end());
   sizes.push_back(kGiB);
   for (const std::uint64_t size : sizes) {
-    // Behaviour that changes with the number of the call changes before the sixth; big blocks are mapped each time or
-    // kept. Every pass makes at least this many operations, so that all passes have the same ones in their steady
-    // state. Small blocks are cheap: enough operations to catch what happens in one call of seven.
+    // If behavior depends on the number of the call, it changes before the sixth call. Big blocks are either mapped
+    // each time or kept. Every pass makes at least this many operations, so that all passes have the same operations in
+    // their steady state. Small blocks are cheap, so there are enough operations to catch an effect in one call of
+    // seven.
     const Repeats repeats = size <= 2 * kMiB    ? Repeats{20, 12, 12, 12, 30}
                             : size <= 8 * kMiB  ? Repeats{20, 8, 8, 8, 30}
                             : size <= 32 * kMiB ? Repeats{20, 6, 6, 6, 30}
                             : size <= 96 * kMiB ? Repeats{10, 4, 4, 4, 100}
                                                 : Repeats{3, 3, 3, 3, 0};
-    // To write all of a block of 256 MiB and more takes a quarter of the study, and shows what 128 MiB showed.
+    // Writing all of a block of 256 MiB or more would take a quarter of the study's time, and show the same as 128 MiB.
     const std::vector<double> touches = size <= kMostTouched ? std::vector{0.0, 1.0} : std::vector{0.0};
     add_points(plan, {{"calloc_loop"}, {size}, touches, {"main"}}, repeats);
   }

@@ -7,18 +7,19 @@
 
 namespace zerotax::study {
 
-/// Whether a point, planned or measured, is one of those of the summary's table, which a study measures first.
+/// Returns whether a planned or measured point belongs to the summary's table. A study measures these points first.
 bool is_headline(const auto& point) {
   return point.case_name == "calloc_loop" && point.touch == 0 && point.thread == "main" &&
          (point.size_bytes == findings::kHeadlineSizes[0] || point.size_bytes == findings::kHeadlineSizes[1]);
 }
 
-/// Fills a plan with the study's points: the headline's; curves from 64 KiB to 1 GiB, nothing touched and, up to 128
-/// MiB, everything touched; and refill_loop at four sizes. Quick: 2 sizes per octave up to 128 MiB, 1 above, big blocks
-/// repeated less.
+/// Adds the points of a quick study, for the headline, for curves, and for refill_loop at four sizes. The curves run
+/// from 64 KiB to 1 GiB with nothing touched, and to 128 MiB with everything touched. There are 2 sizes per factor of
+/// two up to 128 MiB, and 1 size above. Big blocks have fewer repeats.
 void add_quick_study(Plan& plan);
 
-/// Full: 4 sizes per octave from 64 KiB to 2 GiB, touched fractions 0, 0.01, 0.1 and 1, both threads, more repeats.
+/// Adds the points of a full study, with 4 sizes per factor of two from 64 KiB to 2 GiB. A full study has touched
+/// fractions 0, 0.01, 0.1 and 1, both threads, and more repeats than a quick study.
 void add_full_study(Plan& plan);
 
 }  // namespace zerotax::study

@@ -21,14 +21,18 @@
 namespace zerotax::study {
 namespace {
 
-/// The allocator and, if it is a worker, the thread, in 22 places.
+/// Returns the allocator, and the thread if it is a worker, in 22 columns.
 std::string row_label(const Point& point) {
   const std::string name = first_characters(printable(allocator_label(point)), 22);
   return first_characters(name + (point.thread == "worker" ? " (worker)" : ""), 22);
 }
 
-/// What was received, for the points of cases that receive; empty if there is none.
-std::string transfers_table(const std::vector<Point>& points) {
+/// Returns a table to append to others; empty if the table has no rows.
+std::string below(const Table& table) { return table.empty() ? "" : "\n" + table.text(); }
+
+}  // namespace
+
+Table transfers_table(const std::vector<Point>& points) {
   Table table({{"allocator", Unit::kText, 22},
                {"receiving by", Unit::kText, 15},
                {"size", Unit::kBytes, 9},
@@ -44,10 +48,13 @@ std::string transfers_table(const std::vector<Point>& points) {
     table.add({row_label(point), point.case_name, point.size_bytes, cell(Metric::kMbPerS), cell(Metric::kCpuSPerGb),
                cell(Metric::kZeroedPerReceivedByte), cell(Metric::kFaultsPerMb)});
   }
-  return table.empty() ? "" : "\n" + table.text();
+  return table;
 }
 
-/// For points of cases that fork: what the fork cost and what the writes after it did, two lines each; else empty.
+namespace {
+
+/// Returns two lines for each point of a case that forks: the cost of the fork, and of the writes after the fork. Empty
+/// if there are no points of this kind.
 std::string forks_table(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
@@ -69,26 +76,26 @@ std::string forks_table(const std::vector<Point>& points) {
   return text;
 }
 
-/// The memory held with huge pages and without, for points that have it; empty if none has.
+/// Returns a table of the memory held with and without huge pages; empty if no point was measured with huge pages.
 std::string held_table(const std::vector<Point>& points) {
-  const auto column = [](const char* name) { return Column{name, Unit::kText, 10, "", {}, 1, Column::Side::kRight}; };
   Table table({{"memory held", Unit::kText, 22},
                {"size", Unit::kBytes, 9},
                {"touch", Unit::kNumber, 5},
-               column("held"),
-               column("in huge"),
-               column("without"),
-               column("after free")});
+               right_text("held", 10),
+               right_text("in huge", 10),
+               right_text("without", 10),
+               right_text("after free", 10)});
   for (const Point& point : points) {
     if (!point.has(MetricGroup::kHeld)) continue;
     table.add({row_label(point), point.size_bytes, point.touch, bytes_word(point, Metric::kHeldBytes),
                bytes_word(point, Metric::kHeldHugeBytes), bytes_word(point, Metric::kHeldWithoutHugeBytes),
                bytes_word(point, Metric::kHeldAfterFreeBytes)});
   }
-  return table.empty() ? "" : "\n" + table.text();
+  return below(table);
 }
 
-/// For points whose calls differ, a line for each kind of call; empty if there are none. The table has medians.
+/// Returns lines for points whose calls differ, one line for each kind of call. The table shows only medians. Empty if
+/// no point's calls differ.
 std::string modes_list(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
@@ -101,22 +108,25 @@ std::string modes_list(const std::vector<Point>& points) {
   return text;
 }
 
-/// What the kernel zeroed again, for the points of the case that asks for it: no column shows it.
-std::string refills_text(const std::vector<Point>& points) {
+}  // namespace
+
+Table refills_table(const std::vector<Point>& points) {
   Table table({{"one round", Unit::kText, 22},
                {"size", Unit::kBytes, 9},
-               {"requested", Unit::kText, 9, "", {}, 1, Column::Side::kRight},
-               {"kernel-zeroed", Unit::kText, 13, "", {}, 1, Column::Side::kRight},
-               {"refilled", Unit::kText, 9, "", {}, 1, Column::Side::kRight}});
+               right_text("requested", 9),
+               right_text("kernel-zeroed", 13),
+               right_text("refilled", 9)});
   for (const Point& point : points) {
     if (point.case_name != "refill_loop" || point.status == PointStatus::kSkipped) continue;
     table.add({row_label(point), point.size_bytes, bytes_word(point, Metric::kRequestedBytes),
                bytes_word(point, Metric::kKernelZeroedBytes), bytes_word(point, Metric::kRefilledBytes)});
   }
-  return table.empty() ? "" : "\n" + table.text();
+  return table;
 }
 
-/// A line for each point whose free wrote zeros: no column shows it.
+namespace {
+
+/// Returns a line for each point whose free wrote zeros, because the table has no column for free.
 std::string frees_text(const std::vector<Point>& points) {
   std::string text;
   for (const Point& point : points) {
@@ -147,8 +157,8 @@ std::string points_table(const std::vector<Point>& points, const Palette& palett
                         needless ? palette(Tone::kWorse, redundant) : redundant,
                         point.is_ok() ? "" : palette(Tone::kWorse, " !"));
   }
-  text += modes_list(points) + transfers_table(points) + forks_table(points) + held_table(points) +
-          refills_text(points) + frees_text(points);
+  text += modes_list(points) + below(transfers_table(points)) + forks_table(points) + held_table(points) +
+          below(refills_table(points)) + frees_text(points);
   for (const Point& point : points) {
     if (point.is_ok()) continue;
     text +=
@@ -162,7 +172,7 @@ namespace {
 
 using PlotGroup = std::tuple<std::string, double, std::string>;  ///< case, touch, thread
 
-/// In order of appearance, as the table has them.
+/// Returns the groups in order of appearance, as in the table.
 std::vector<PlotGroup> groups_of(const std::vector<Point>& points) {
   std::vector<PlotGroup> groups;
   for (const Point& point : points) {
@@ -177,7 +187,7 @@ std::string title_of_group(const PlotGroup& group) {
   return fmt::format("{}, touch {:g}{}", case_name, touch, thread == "worker" ? ", worker thread" : "");
 }
 
-/// The line of one allocator: `points` by size. A point without a time ends a piece.
+/// Returns the line of one allocator, from its `points` by size. A point without a time interrupts the line.
 PlotLine line_of(const std::string& label, const std::map<std::uint64_t, const Point*>& points) {
   PlotLine line{label, {}};
   std::optional<Signature> before;
@@ -188,10 +198,11 @@ PlotLine line_of(const std::string& label, const std::map<std::uint64_t, const P
       continue;
     }
     const Signature now = signature_of(*point);
-    // The times do not include what only the first call of a process does.
+    // A change of behavior in only the first call does not matter here, because the times do not include the first
+    // call.
     const bool joined = before && before->reuse == now.reuse && before->refilling == now.refilling;
     if (!joined) line.pieces.emplace_back();
-    // A clock does not resolve less than a nanosecond, and a logarithmic axis has no zero.
+    // Clocks have a resolution of a nanosecond, and a logarithmic axis has no zero, so times are at least 1 ns.
     line.pieces.back().push_back({static_cast<double>(size), std::max(1.0, *ns)});
     before = now;
   }

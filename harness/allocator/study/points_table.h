@@ -9,12 +9,19 @@
 
 namespace zerotax::study {
 
-/// Points as a table of at most 80 columns: one row each, steady state; below it a line for each point that failed.
+/// Returns a table of at most 80 columns with a row for each point in its steady state, and a line for each failed
+/// point.
 std::string points_table(const std::vector<Point>& points, const Palette& palette = {});
 
-/// Time of one calloc against size, a picture for each case, touch and thread that has two sizes or more, a line for
-/// each allocator. Two neighbouring sizes are joined only if later callocs behave the same at both (signature_of):
-/// between others lies a threshold. Empty if no group of points has two sizes with a time.
+/// Returns a table of rates for points of cases that receive.
+Table transfers_table(const std::vector<Point>& points);
+
+/// Returns a table of refilled bytes for points of refill_loop.
+Table refills_table(const std::vector<Point>& points);
+
+/// Returns a plot of the time of one calloc against size, for each case, touch and thread with at least two sizes. Each
+/// allocator is a line. Neighboring sizes are joined only if later callocs behave the same at both (signature_of),
+/// because otherwise a threshold lies between them. Empty if no plot has two sizes with a time.
 std::string points_plot(const std::vector<Point>& points, const PlotStyle& style);
 
 }  // namespace zerotax::study

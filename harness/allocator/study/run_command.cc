@@ -19,6 +19,7 @@
 #include "run/planning.h"
 #include "run/probe_identity.h"
 #include "run/session.h"
+#include "study/answer.h"
 #include "study/loop_run.h"
 #include "study/points_table.h"
 
@@ -38,15 +39,15 @@ constexpr const char* kRunExamples =
     "  zerotax run --loop --allocator largecache --seconds 600     to its end, not estimated\n"
     "  zerotax run --loop --size 64KiB --size 1GiB --touch 1 --json loop.json\n";
 
-/// Slow operations are repeated less, unless the user says how often: for two seconds, and at least eight times.
+/// Returns the repeats: the number given by the user, or else 8 to 50, as many as fit into two seconds.
 Repeats repeats_for(std::optional<std::int64_t> given) {
   if (!given) return {50, 8, 8, 8, 2000};
   const auto ops = static_cast<std::uint32_t>(*given);
   return {ops, ops, ops, ops, 0};
 }
 
-/// A fork of a large process takes long: eight show what it costs, and who copies which page. No known allocator
-/// changes behaviour after its fifth call.
+/// Reduces the operations of cases that fork, because forking a large process takes long. Eight operations show the
+/// cost, and which process copies which page. No known allocator changes its behavior after its fifth call.
 void shorten_forks(Plan& plan) {
   constexpr std::uint32_t kForks = 8;
   for (PointSpec& point : plan.points) {
@@ -77,7 +78,8 @@ Session make_run_session(const MeasureOptions& options, bool slurm, bool full) {
   return {std::move(plan), options.out.empty() ? std::nullopt : std::optional(options.out), Subcommand::command_line};
 }
 
-/// The command for the next step: to list what is wrong with the points, or to report it if they are not stored.
+/// Returns the command for the next step, which lists findings of the points. If the points are not stored, the command
+/// reports one finding.
 std::string next_after(const Session& session, const std::string& file, const std::vector<Point>& points) {
   const std::vector<AllocatorFindings> found = find_findings(points);
   const std::string report = findings::next_step(found, points);
@@ -85,10 +87,17 @@ std::string next_after(const Session& session, const std::string& file, const st
   return report.empty() || stored.empty() ? report : shell_text({"zerotax", "findings", stored});
 }
 
+/// Returns the text to print. `next` is the command for the next step.
+std::string text_of(const Session& session, const std::string& next) {
+  const Palette palette = palette_for(stdout);
+  return wants_full_text() ? points_table(session.points(), palette) + findings::load_text(session.load())
+                           : answer_text(points_answer(session.points(), session.load(), next, palette));
+}
+
 struct RunOptions {
   MeasureOptions measure;
   bool plot = false;
-  bool full = false;  ///< of a case that forks, as many operations as of others
+  bool full = false;  ///< whether cases that fork make as many operations as other cases
   bool loop = false;
   double loop_seconds = 1;
 };
@@ -96,13 +105,12 @@ struct RunOptions {
 void add_loop(Arguments& arguments, RunOptions& options) {
   arguments
       .flag("--loop", options.loop,
-            "instead of points, run a loop of calloc beside one of malloc: total time, CPU seconds, context "
-            "switches (10000 calls of 100MiB and 1000MiB where --ops and --size are not given)")
-      .excludes({"--case", "--thread", "--full", "--out", "--resume", "--audit-only", "--on", "--plot"},
+            "compare a loop of calloc with a loop of malloc: total time, CPU time and context switches (default: "
+            "10,000 calls of 100MiB and of 1000MiB)")
+      .excludes({"--case", "--thread", "--thorough", "--out", "--resume", "--audit-only", "--on", "--plot"},
                 {"{1} has no effect with {0}", "leave out one of them"});
   arguments
-      .option("--seconds", options.loop_seconds,
-              "with --loop: how long a loop may take; the total of a longer one is estimated from the calls it made")
+      .option("--seconds", options.loop_seconds, "stop a loop of --loop after this time, and estimate the loop's total")
       .seconds()
       .needs({"--loop"})
       .shown_as("SECONDS")
@@ -114,7 +122,7 @@ ExitStatus run(const RunOptions& all) {
   if (all.loop) return run_loop(options, all.loop_seconds);
   options.check();
   if (all.plot && options.resume.empty() && options.sizes.size() == 1) {
-    throw UsageError("--plot draws time against size, but one size is given",
+    throw UsageError("--plot draws time against size, but only one size is given",
                      "add another --size, or leave out --plot");
   }
   check_outside({{"--json", options.json}}, {"--out", options.out});
@@ -127,7 +135,7 @@ ExitStatus run(const RunOptions& all) {
   if (session.folder() != nullptr) findings::write_summary(*session.folder(), points);
   if (!options.json.empty()) write_file(options.json, json_text(session.json()));
   if (options.json != "-") {
-    print_lines(stdout, points_table(points, palette_for(stdout)) + findings::load_text(session.load()));
+    print_lines(stdout, text_of(session, signal == 0 ? next_after(session, options.json, points) : ""));
     if (all.plot) print_lines(stdout, points_plot(points, plot_style()));
   }
   if (signal != 0) {
@@ -138,29 +146,28 @@ ExitStatus run(const RunOptions& all) {
     say_interrupted(
         fmt::format("{} of {} points were measured{}", session.points().size(), session.plan().points.size(), resume));
   }
-  if (signal == 0) say_next(next_after(session, options.json, points));
+  if (signal == 0 && (wants_full_text() || options.json == "-")) say_next(next_after(session, options.json, points));
   const bool healthy = std::all_of(points.begin(), points.end(), [](const Point& point) { return is_healthy(point); });
   return healthy ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
-const Subcommand run_subcommand(
-    "run", Wing::kAllocator,
-    "measure chosen points, allocators x sizes x touched fractions; or a loop of calloc beside malloc", kRunExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<RunOptions>();
-      options->measure.add_allocators(arguments);
-      options->measure.add_folder(arguments);
-      options->measure.add_axes(arguments);
-      options->measure.add_audit_only(arguments);
-      options->measure.add_huge_pages(arguments);
-      options->measure.fleet.add(arguments);
-      add_plot_option(arguments, options->plot, "time against size");
-      arguments.flag(
-          "--full", options->full,
-          "of a case that forks, time as many operations as of others: minutes; 8 without it, and rougher medians");
-      add_loop(arguments, *options);
-      return [options] { return run(*options); };
-    });
+const Subcommand run_subcommand("run", Wing::kAllocator,
+                                "Measure chosen sizes and cases, or loops of calloc and malloc", kRunExamples,
+                                [](Arguments& arguments) -> std::function<ExitStatus()> {
+                                  const auto options = std::make_shared<RunOptions>();
+                                  options->measure.add_allocators(arguments);
+                                  options->measure.add_folder(arguments);
+                                  options->measure.add_axes(arguments);
+                                  options->measure.add_audit_only(arguments);
+                                  options->measure.add_huge_pages(arguments);
+                                  options->measure.fleet.add(arguments);
+                                  add_plot_option(arguments, options->plot, "time against size");
+                                  arguments.flag("--thorough", options->full,
+                                                 "time 50 operations instead of 8 in a case that forks, which takes "
+                                                 "minutes");
+                                  add_loop(arguments, *options);
+                                  return [options] { return run(*options); };
+                                });
 
 }  // namespace
 }  // namespace zerotax::study

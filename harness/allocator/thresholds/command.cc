@@ -21,6 +21,7 @@
 #include "run/fleet/job_folder.h"
 #include "run/interrupt.h"
 #include "run/planning.h"
+#include "thresholds/answer.h"
 #include "thresholds/document.h"
 #include "thresholds/table.h"
 
@@ -33,7 +34,8 @@ constexpr const char* kExamples =
     "  zerotax thresholds --case refill_loop\n"
     "  zerotax thresholds --allocator mine=./libmine.so --json thresholds.json\n"
     "  zerotax thresholds --on slurm --out /shared/thresholds\n"
-    "  zerotax thresholds --read old.json --json thresholds.json --plot\n";
+    "  zerotax thresholds --read old.json --json thresholds.json --plot\n"
+    "With --read, --allocator selects the allocators of the file.\n";
 
 struct Options {
   MeasureOptions measure;
@@ -44,9 +46,10 @@ struct Options {
   std::string read;
   std::string json;
   bool plot = false;
-  std::vector<Argument> range;  ///< --from, --to and --grid
+  std::vector<Argument> range;  ///< options --from, --to and --grid
 
-  /// What is not given depends on the case. Throws UsageError for a case whose thresholds cannot be searched.
+  /// Sets options that were not given to the defaults of the case. Throws UsageError for a case without a search for
+  /// thresholds.
   void take_defaults() {
     if (case_name == kPlainCase) return;
     check_word("--case", case_name, {kPlainCase, kRefillCase});
@@ -58,24 +61,42 @@ struct Options {
   }
 };
 
-/// What an earlier version wrote, with what this one says of it.
+/// Keeps only the searches of the named allocators. Throws UsageError for an allocator that the file does not contain.
+void keep_only(const std::vector<std::string>& names, const std::string& path, Thresholds& thresholds) {
+  std::vector<std::string> there;
+  for (const ThresholdLane& lane : thresholds.lanes) {
+    if (std::find(there.begin(), there.end(), lane.allocator.name) == there.end()) there.push_back(lane.allocator.name);
+  }
+  for (const std::string& name : names) {
+    if (std::find(there.begin(), there.end(), name) != there.end()) continue;
+    refuse_word(fmt::format("{} has no search of '{}'", path, name), name, there);
+  }
+  if (names.empty()) return;
+  std::erase_if(thresholds.lanes, [&](const ThresholdLane& lane) {
+    return std::find(names.begin(), names.end(), lane.allocator.name) == names.end();
+  });
+}
+
+/// Reads a file from an earlier version, and judges the file again.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
-  const Thresholds read =
+  Thresholds read =
       read_thresholds(read_document(options.read, "thresholds", "give a file of zerotax thresholds --json"));
   if (!read.is_plain()) {
     throw UsageError(fmt::format("{} holds another case: a map is drawn of {} only", options.read, kPlainCase),
                      fmt::format("give a file of {}", kPlainCase));
   }
+  keep_only(options.measure.allocators, options.read, read);
   if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));
   if (options.json != "-") {
-    print_lines(stdout, thresholds_text(read.lanes) + "\n" + printable(map_of(read).sentence) + "\n");
+    print_lines(stdout, wants_full_text() ? thresholds_text(read.lanes) + "\n" + printable(map_of(read).sentence) + "\n"
+                                          : answer_text(answer(read)));
     if (options.plot) print_lines(stdout, "\n" + thresholds_plot(read, plot_style()));
   }
   return ExitStatus::kDone;
 }
 
-/// In a new folder, or in that of an earlier search of the same lanes, which then continues.
+/// Searches on Slurm in a new folder, or continues an earlier search of the same lanes in its folder.
 int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const std::string& folder) {
   constexpr const char* kName = "thresholds";
   std::error_code failure;
@@ -84,6 +105,12 @@ int search_on_slurm(ThresholdSession& session, const fleet::Place& place, const 
     throw UsageError(fmt::format("the folder {} is not empty", folder), "give --out a new folder");
   }
   return session.run({}, place, {folder, kName});
+}
+
+std::string full_text(const Thresholds& found) {
+  std::size_t probes = 0;
+  for (const ThresholdLane& lane : found.lanes) probes += lane.searched ? lane.found.probes : 0;
+  return fmt::format("{}\n{} probes, each in a process of its own\n", thresholds_text(found.lanes), probes);
 }
 
 ExitStatus thresholds(Options options) {
@@ -114,40 +141,39 @@ ExitStatus thresholds(Options options) {
   if (place.slurm) write_file(folder + "/thresholds.json", json);
   if (!options.json.empty()) write_file(options.json, json);
   if (options.json != "-") {
-    std::size_t probes = 0;
-    for (const ThresholdLane& lane : found.lanes) probes += lane.searched ? lane.found.probes : 0;
-    print_lines(stdout, thresholds_text(found.lanes));
-    print_text("\n{} probes, each in a process of its own\n", probes);
+    print_lines(stdout, wants_full_text() ? full_text(found) : answer_text(answer(found, options.measure.allocators)));
     if (options.plot) print_lines(stdout, "\n" + thresholds_plot(found, plot_style()));
   }
-  say_next(next_step(found, options.measure.allocators));
+  if (wants_full_text() || options.json == "-") say_next(next_step(found, options.measure.allocators));
   const bool failed = std::any_of(found.lanes.begin(), found.lanes.end(),
                                   [](const ThresholdLane& lane) { return !failure_of(lane).empty(); });
   return failed ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
-const Subcommand command(
-    "thresholds", Wing::kAllocator, "find every size at which an allocator changes behavior, to the byte", kExamples,
-    [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<Options>();
-      options->measure.add_allocators(arguments);
-      options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1");
-      add_case(arguments, options->case_name,
-               "calloc_loop, or refill_loop: where an allocator starts or stops returning memory that was freed "
-               "together, 8KiB to 4MiB, 1 size per octave, all touched");
-      options->range = {
-          add_from(arguments, options->from), add_to(arguments, options->to),
-          add_grid(arguments, options->grid, "a change that is undone before the next of these sizes is missed")
-              .in_range(1, 1024, "sizes per octave")};
-      add_read(arguments, options->read);
-      arguments.option("--out", options->measure.out, "with --on slurm: folder of the job, which every node must see")
-          .needs({"--on=slurm"}, {"{0} has no effect without {1}", "add {1}, or write the thresholds by --json"})
-          .path();
-      options->measure.fleet.add(arguments);
-      add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
-      add_json(arguments, options->json);
-      return [options] { return thresholds(*options); };
-    });
+const Subcommand command("thresholds", Wing::kAllocator, "Find the exact sizes at which an allocator changes behavior",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           options->measure.add_allocators(arguments);
+                           options->measure.add_touch_and_thread(arguments, "0, 0.01 and 1");
+                           add_case(arguments, options->case_name,
+                                    "probe with this case: calloc_loop, or refill_loop, which finds the sizes at which "
+                                    "an allocator starts or stops returning memory that was freed together");
+                           options->range = {add_from(arguments, options->from), add_to(arguments, options->to),
+                                             add_grid(arguments, options->grid,
+                                                      "a change that ends before the next of these sizes is missed")
+                                                 .in_range(1, 1024, "sizes per octave")};
+                           add_read(arguments, options->read, {"--allocator"});
+                           arguments
+                               .option("--out", options->measure.out,
+                                       "with --on slurm, keep the job in this folder, which every node must see")
+                               .needs({"--on=slurm"},
+                                      {"{0} has no effect without {1}", "add {1}, or write the thresholds by --json"})
+                               .path();
+                           options->measure.fleet.add(arguments);
+                           add_plot_option(arguments, options->plot, "a map of what calloc does at each size");
+                           add_json(arguments, options->json);
+                           return [options] { return thresholds(*options); };
+                         });
 
 }  // namespace
 }  // namespace zerotax::thresholds

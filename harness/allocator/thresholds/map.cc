@@ -24,15 +24,15 @@ bool is_like(const MapLane& worker, const MapLane& main) {
                     });
 }
 
-/// What the words about a map count.
+/// Numbers and names for the sentences about a map.
 struct Counts {
-  std::set<std::string> allocators;                       ///< by name, with settings
-  std::set<std::pair<std::string, std::uint64_t>> sizes;  ///< at which an allocator changes
-  std::set<std::string> endings;                          ///< of points that have no behaviour, in words
+  std::set<std::string> allocators;                       ///< names of allocators with their settings
+  std::set<std::pair<std::string, std::uint64_t>> sizes;  ///< sizes at which an allocator's behavior changes
+  std::set<std::string> endings;                          ///< how points without a known behavior ended, in words
   std::size_t thresholds = 0;
   std::size_t exact = 0;
-  std::uint64_t doubtful = 0;  ///< that are drawn
-  bool has_worker = false;     ///< one is drawn
+  std::uint64_t doubtful = 0;  ///< number of drawn thresholds that are unreliable
+  bool has_worker = false;     ///< whether the lane of a worker is drawn
 };
 
 Counts counts_of(const std::vector<MapLane>& lanes) {
@@ -63,7 +63,7 @@ std::string found_words(const Counts& counts) {
              : fmt::format(", {} of {} found to the byte", counts.exact, counts.thresholds);
 }
 
-/// "What calloc does, by size: 7 allocators change at 19 sizes, each found to the byte".
+/// Returns a title such as "What calloc does, by size: 7 allocators change at 19 sizes, each found to the byte".
 std::string title_of(const Counts& counts) {
   const bool one = counts.allocators.size() == 1;
   const std::string who = one ? *counts.allocators.begin() : format_counted(counts.allocators.size(), "allocator");
@@ -73,27 +73,26 @@ std::string title_of(const Counts& counts) {
                      found_words(counts));
 }
 
-/// "38 thresholds in 14 searches, each found to the byte."
+/// Returns a sentence such as "38 thresholds in 14 searches, each found to the byte."
 std::string sentence_of(const Counts& counts, std::size_t searches) {
   const bool none = counts.thresholds == 0;
   return fmt::format("{} in {}{}.", none ? "No thresholds found" : format_counted(counts.thresholds, "threshold"),
                      format_counted(searches, "search", "searches"), none ? "" : found_words(counts));
 }
 
-/// What is not to be relied on, and what the map lacks.
+/// Returns notes on unreliable and missing parts of the map.
 std::vector<std::string> notes_of(const Counts& counts) {
   std::vector<std::string> notes;
   if (counts.has_worker) {
-    notes.emplace_back("A worker thread has a bar of its own only where it differs from the main thread.");
+    notes.emplace_back("A worker thread has its own bar only where the thread differs from the main thread.");
   }
   if (counts.doubtful > 0) {
     notes.push_back(
-        fmt::format("Dashed: {}: probed again, the size behaved differently, or behaviour changes back and "
-                    "forth.",
+        fmt::format("Dashed: {}. The size behaved differently when probed again, or behavior changes back and forth.",
                     format_counted(counts.doubtful, "unreliable mark")));
   }
   if (!counts.endings.empty()) {
-    notes.push_back(fmt::format("Not known where a point ended as: {}.", fmt::join(counts.endings, ", ")));
+    notes.push_back(fmt::format("Unknown where a point ended as: {}.", fmt::join(counts.endings, ", ")));
   }
   return notes;
 }
@@ -101,15 +100,15 @@ std::vector<std::string> notes_of(const Counts& counts) {
 }  // namespace
 
 const std::array<DoingWords, 5>& doings() {
-  static const std::array<DoingWords, 5> kAll{{{"no_zeros_back", "writes no zeros, gives memory back"},
-                                               {"no_zeros_kept", "writes no zeros, keeps memory"},
-                                               {"dirty", "zeroes what was dirty"},
-                                               {"needless", "zeroes needlessly"},
-                                               {"unknown", "not known"}}};
+  static const std::array<DoingWords, 5> kAll{{{word(Doing::kNoZerosBack), "writes no zeros, gives memory back"},
+                                               {word(Doing::kNoZerosKept), "writes no zeros, keeps memory"},
+                                               {word(Doing::kDirty), "zeroes what was dirty"},
+                                               {word(Doing::kNeedless), "zeroes needlessly"},
+                                               {word(Doing::kUnknown), "not known"}}};
   return kAll;
 }
 
-const DoingWords& words_of(Doing doing) { return doings()[static_cast<std::size_t>(doing)]; }
+const char* words_for(Doing doing) { return doings()[static_cast<std::size_t>(doing)].words; }
 
 Doing doing_of(const Signature& signature) {
   const Behaviour& later = signature.reuse;

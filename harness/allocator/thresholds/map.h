@@ -5,82 +5,87 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "judge/search.h"
 #include "point/plan.h"
 
 namespace zerotax::thresholds {
 
-/// One allocator under one touch and thread, searched from the smallest size to the largest.
+/// One allocator with one touch and thread, searched from the smallest size to the largest.
 struct ThresholdLane {
   Allocator allocator;
   double touch = 0;
   std::string thread;  ///< "main" or "worker"
   bool searched = false;
   ThresholdSearch found;
-  std::uint64_t from_bytes = 0;  ///< the smallest size
-  std::uint64_t to_bytes = 0;    ///< the largest
-  /// Of the first probe that failed, as in "at 64 KiB: crashed: …"; empty if none did. With a value, so that one may be
-  /// made without naming it.
+  std::uint64_t from_bytes = 0;  ///< smallest size
+  std::uint64_t to_bytes = 0;    ///< largest size
+  /// Description of the first probe that failed, such as "at 64 KiB: crashed: …"; empty if no probe failed. The default
+  /// value lets designated initializers omit this field.
   std::string failure = "";  // NOLINT(readability-redundant-string-init)
-  std::string host = {};     ///< of a fleet, which searched it; else empty
-                             ///< NOLINT(readability-redundant-string-init)
+  std::string host = {};     ///< host that searched the lane; empty if not in a fleet
 };
 
-/// Why a lane is evidence of a failing allocator rather than of sizes at which a good one changes behaviour; empty if
-/// it does not.
+/// Returns the failure of a lane's allocator, in words. Empty if the allocator works, so that the lane shows sizes at
+/// which behavior changes.
 std::string failure_of(const ThresholdLane& lane);
 
 inline constexpr const char* kSchema = "zerotax.thresholds/1";
 
-/// A search for thresholds, as far as it was made.
+/// A search for thresholds, possibly incomplete.
 struct Thresholds : DocumentHead {
   std::string case_name = kPlainCase;
-  Json environments = {};  ///< of a fleet, by host; else null
+  Json environments = {};  ///< environments of a fleet by host; null on one host
   std::vector<ThresholdLane> lanes;
 
   [[nodiscard]] bool is_plain() const { return case_name == kPlainCase; }
 };
 
-/// What later callocs do at a size, as the table and the map call it.
+/// Behavior of later callocs at a size, as named in the table and the map.
 enum class Doing : std::uint8_t { kNoZerosBack, kNoZerosKept, kDirty, kNeedless, kUnknown };
+ENUM_WORDS(Doing, "no_zeros_back", "no_zeros_kept", "dirty", "needless", "unknown")
 
 struct DoingWords {
   const char* key;    ///< in JSON
-  const char* words;  ///< for people
+  const char* words;  ///< text for users
 };
-/// By Doing.
+/// Returns the words in the order of Doing.
 const std::array<DoingWords, 5>& doings();
-const DoingWords& words_of(Doing doing);
+const char* words_for(Doing doing);
 
 Doing doing_of(const Signature& signature);
 
-/// What calloc does from one size to another, both included.
 struct Piece {
-  std::uint64_t from_bytes = 0;
-  std::uint64_t to_bytes = 0;
-  Doing word = Doing::kUnknown;
+  RESULT("piece", "Sizes at which later calls to calloc behave the same.");
+  FIELD(std::uint64_t, from_bytes, "First size in bytes.", least(1));
+  FIELD(std::uint64_t, to_bytes, "Last size in bytes, included.", least(1));
+  FIELD(
+      Doing, word,
+      "Behavior of later calls to calloc and free. no_zeros_back: no zeros are written, and memory goes back to the "
+      "kernel. no_zeros_kept: no zeros are written, and memory is kept. dirty: dirty memory is zeroed. needless: some "
+      "or all of the zeroed memory was already zero.");
   bool operator==(const Piece&) const = default;
 };
 
-/// The pieces of a search up to a size. Neighbours that do the same are one piece.
+/// Divides the range of a search into pieces. Neighboring sizes with the same behavior form one piece.
 std::vector<Piece> pieces_of(const ThresholdSearch& found, std::uint64_t from_bytes, std::uint64_t to_bytes);
 
 struct MapLane {
   const ThresholdLane* lane;
-  std::string name;  ///< of the allocator, with its settings
+  std::string name;  ///< name of the allocator with its settings
   std::vector<Piece> pieces;
-  bool like_main = false;  ///< of a worker thread: all of it is as on the main thread
+  bool like_main = false;  ///< whether a worker's lane equals the main thread's
 };
 
-/// What can be seen of a search of kPlainCase: the lanes that were searched, and what is said of them.
+/// A map of a search of kPlainCase: the lanes that were searched, and sentences about them.
 struct Map {
   std::string title;
   std::string sentence;
   std::vector<std::string> notes;
   std::vector<MapLane> lanes;
 };
-/// It lives no longer than the search.
+/// Returns the map of a search. The search must outlive the map.
 Map map_of(const Thresholds& thresholds);
 
 }  // namespace zerotax::thresholds

@@ -21,15 +21,15 @@
 
 namespace zerotax::thresholds {
 
-/// The lanes of a session, each with its result as an object of "zerotax.thresholds/1".
+/// The lanes of a session as work; each result is an object of "zerotax.thresholds/1".
 class LaneWork : public fleet::Work {
  public:
   explicit LaneWork(ThresholdSession& session) : session_(session) {}
 
   [[nodiscard]] std::string title() const override { return "searching lanes"; }
-  /// Touched blocks are populated, and take longest: they come first, so that no long lane is left alone at the end.
+  /// Returns the lanes as items, short lanes of each allocator first.
   [[nodiscard]] std::vector<Item> items() const override;
-  /// Nothing but counts decides about thresholds.
+  /// Only counts decide about thresholds.
   [[nodiscard]] bool is_timed() const override { return false; }
   [[nodiscard]] std::uint64_t memory_bytes() const override;
 
@@ -41,10 +41,10 @@ namespace {
 
 constexpr const char* kLanesKind = "lanes";
 
-/// A lane whose memory the program writes takes so many times as long as one that it leaves alone (full study, glibc).
+/// Ratio of a lane's time with all memory written to its time with nothing written (full study, glibc).
 constexpr double kWritten = 8;
 
-/// A session that is made in a task, and its work.
+/// The work of a task of a fleet, together with the session that the task has created.
 class OwnLaneWork : public LaneWork {
  public:
   explicit OwnLaneWork(std::unique_ptr<ThresholdSession> session) : LaneWork(*session), own_(std::move(session)) {}
@@ -63,7 +63,7 @@ std::unique_ptr<fleet::Work> make_lane_work(const Json& description, const std::
 
 const fleet::WorkKind lanes_kind(kLanesKind, make_lane_work);
 
-/// "glibc/0.01/worker": unique within a search.
+/// Returns a key such as "glibc/0.01/worker", which is unique within a search.
 std::string lane_key(const ThresholdLane& lane) {
   return fmt::format("{}/{}/{}", lane.allocator.name, lane.touch, lane.thread);
 }
@@ -74,7 +74,8 @@ std::vector<Item> LaneWork::items() const {
   std::vector<Item> items;
   for (ThresholdLane& lane : session_.lanes_) {
     Item& item = items.emplace_back();
-    // Nothing here is compared with each other: each lane may be a shard. Two minutes, so that each is one at first.
+    // Lanes are not compared with each other, so each lane may be a shard. Each lane takes at least two minutes, so by
+    // default each lane is a shard.
     item.key = item.group = item.label = lane_key(lane);
     item.batch = fmt::format("{}/{}", lane.touch, lane.thread);
     item.seconds = 120 * (lane.touch > 0 ? kWritten * lane.touch + 1 : 1);
@@ -82,8 +83,8 @@ std::vector<Item> LaneWork::items() const {
     item.audit = [this, &lane](const Say& say) { session_.search(lane, say); };
     item.result = [this, &lane] { return session_.json_of(lane); };
   }
-  // Allocators are searched side by side, the lanes of one allocator one after the other, quick ones first: the others
-  // look where these changed.
+  // Allocators are searched side by side. The lanes of one allocator follow each other, short ones first, because later
+  // lanes begin near the thresholds that earlier lanes found.
   std::stable_sort(items.begin(), items.end(), [](const Item& one, const Item& other) {
     return std::tie(one.seconds, one.batch) < std::tie(other.seconds, other.batch);
   });
@@ -97,14 +98,14 @@ std::uint64_t LaneWork::memory_bytes() const {
 
 namespace {
 
-/// Rounds of eight buffers each.
+/// Repeats of refill_loop, whose rounds have eight buffers each.
 Repeats refill_repeats(std::uint64_t size) {
   const std::uint32_t ops = size <= kMiB ? 8 : 6;
   return {ops, ops, ops, ops, 0};
 }
 
-/// Behaviour can change up to the fifth call. Where a call takes long, blocks are mapped each time or kept, and a few
-/// calls show which.
+/// Behavior can change up to the fifth call. Calls with large blocks take long, but a few of them show whether an
+/// allocator maps such blocks each time or keeps them.
 Repeats repeats_for(std::uint64_t size) {
   const std::uint32_t ops = size <= 4 * kMiB ? 8 : size <= 64 * kMiB ? 6 : size <= 256 * kMiB ? 4 : 3;
   return {ops, ops, ops, ops, 0};
@@ -145,7 +146,7 @@ void ThresholdSession::search(ThresholdLane& lane, const Say& say) {
   };
   ThresholdSearch found =
       find_thresholds(size_grid(axes_.from, axes_.to, axes_.per_octave), probe, found_for(lane.allocator.name));
-  // Beside us, other allocators look through the lanes for theirs: nothing but the result changes.
+  // Other threads read all lanes (found_for), so only the result of this lane may change here.
   lane.failure = std::move(failure);
   lane.found = std::move(found);
   lane.searched = true;

@@ -17,7 +17,7 @@
 namespace zerotax::thresholds {
 namespace {
 
-/// The words of the failing side of a search that was read from a file, where no more is known.
+/// Returns the first failing status of a search, for a search from a file without descriptions of failures.
 std::string failing_status(const ThresholdSearch& found) {
   if (!is_healthy_status(found.at_from.status)) return found.at_from.status;
   for (const Threshold& threshold : found.thresholds) {
@@ -42,17 +42,18 @@ std::string lane_text(const ThresholdLane& lane) {
   if (!lane.searched) return "    not searched: interrupted\n";
   std::string text;
   const Signature& first = lane.found.at_from;
-  const std::string doing = first.refilling.refilled.empty() ? words_of(doing_of(first)).words : refilling_text(first);
+  const std::string doing = first.refilling.refilled.empty() ? words_for(doing_of(first)) : refilling_text(first);
   text += wrap("from the start: " + (first.status == "ok" ? doing + free_words(first.reuse) : first.status), "    ",
                "      ");
   for (const Threshold& threshold : lane.found.thresholds) {
     if (!threshold.exact()) {
-      text += wrap(fmt::format("somewhere from {} to {}, hidden by noise, too many changes or what is unknown",
+      text += wrap(fmt::format("somewhere from {} to {}, hidden by noise, too many changes or unknown behavior",
                                format_count(threshold.after_bytes + 1), format_count(threshold.at_bytes)),
                    "  ", "    ");
     } else {
-      text += fmt::format("  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
-                          lane.found.is_noisy(threshold) ? "  (noisy: probed again, it behaved otherwise)" : "");
+      text += fmt::format(
+          "  {:>15}  {}{}\n", format_count(threshold.at_bytes), format_size(threshold.at_bytes),
+          lane.found.is_noisy(threshold) ? "  (noisy: the size behaved differently when probed again)" : "");
     }
     for (const BehaviourChange& change : describe_change(threshold.below, threshold.above))
       text += wrap(change.words, "      ", "        ");
@@ -61,8 +62,8 @@ std::string lane_text(const ThresholdLane& lane) {
     text += wrap("the search failed: " + failure, "    ", "      ");
   if (lane.found.thresholds.empty()) {
     text += fmt::format("    no change found: {}\n",
-                        lane.found.grid == 1 ? "only 1 size was looked at"
-                                             : fmt::format("all {} sizes looked at behave alike", lane.found.grid));
+                        lane.found.grid == 1 ? "only 1 size was probed"
+                                             : fmt::format("all {} probed sizes behave alike", lane.found.grid));
   }
   return text;
 }
@@ -98,21 +99,20 @@ namespace {
 
 constexpr const char* kRefillShares[] = {"none", "part", "all", "n/a"};
 
-/// By Doing: dense where zeros are written for nothing.
+/// Marks of the map in the order of Doing. The mark of needless zeroing is the densest.
 std::vector<PlotKind> kinds_of_callocs() {
-  const auto words = [](Doing doing) { return words_of(doing).words; };
-  return {{"░", ".", words(Doing::kNoZerosBack)},
-          {"▒", "-", words(Doing::kNoZerosKept)},
-          {"▓", "=", words(Doing::kDirty)},
-          {"█", "#", words(Doing::kNeedless)},
-          {"?", "?", words(Doing::kUnknown)}};
+  return {{"░", ".", words_for(Doing::kNoZerosBack)},
+          {"▒", "-", words_for(Doing::kNoZerosKept)},
+          {"▓", "=", words_for(Doing::kDirty)},
+          {"█", "#", words_for(Doing::kNeedless)},
+          {"?", "?", words_for(Doing::kUnknown)}};
 }
 
-/// By kRefillShares.
+/// Marks of the map in the order of kRefillShares.
 std::vector<PlotKind> kinds_of_rounds() {
   return {{"░", ".", "memory is kept"},
-          {"▒", "=", "part of it is refilled"},
-          {"█", "#", "all of it is refilled"},
+          {"▒", "=", "part of the memory is refilled"},
+          {"█", "#", "all memory is refilled"},
           {"?", "?", "not known"}};
 }
 
@@ -139,14 +139,25 @@ PlotStrip strip_of(const MapLane& each, bool rounds) {
   return strip;
 }
 
-/// The word of --allocator for one of this name: of a library, with its path.
+}  // namespace
+
 std::string word_for(const std::string& allocator, const std::vector<std::string>& words) {
   const auto found = std::find_if(words.begin(), words.end(),
                                   [&](const std::string& word) { return word.substr(0, word.find('=')) == allocator; });
   return found == words.end() ? allocator : *found;
 }
 
-}  // namespace
+std::string both_sides_command(const Thresholds& thresholds, const ThresholdLane& lane, const Threshold& threshold,
+                               const std::vector<std::string>& words) {
+  std::vector<std::string> command{"zerotax", "run", "--allocator", word_for(lane.allocator.name, words)};
+  for (const std::uint64_t size : {threshold.after_bytes, threshold.at_bytes}) {
+    command.insert(command.end(), {"--size", fmt::format("{}", size)});
+  }
+  command.insert(command.end(), {"--touch", fmt::format("{:g}", lane.touch)});
+  if (lane.thread == "worker") command.insert(command.end(), {"--thread", "worker"});
+  if (!thresholds.is_plain()) command.insert(command.end(), {"--case", thresholds.case_name});
+  return shell_text(command);
+}
 
 std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style) {
   const bool rounds = !thresholds.is_plain();
@@ -155,7 +166,7 @@ std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style
   for (const MapLane& lane : map.lanes) {
     if (rounds || !lane.like_main) strips.push_back(strip_of(lane, rounds));
   }
-  return strip_plot(rounds ? "What becomes of memory that is freed together, by size" : "What calloc does, by size",
+  return strip_plot(rounds ? "Memory that is freed together, by size" : "What calloc does, by size",
                     rounds ? "size of each block" : "size asked of calloc", strips,
                     rounds ? kinds_of_rounds() : kinds_of_callocs(), style);
 }
@@ -165,14 +176,7 @@ std::string next_step(const Thresholds& thresholds, const std::vector<std::strin
     for (const Threshold& threshold : lane.found.thresholds) {
       if (!threshold.exact() || direction_of(describe_change(threshold.below, threshold.above)) != Direction::kWorse)
         continue;
-      std::vector<std::string> command{"zerotax", "run", "--allocator", word_for(lane.allocator.name, words)};
-      for (const std::uint64_t size : {threshold.after_bytes, threshold.at_bytes}) {
-        command.insert(command.end(), {"--size", fmt::format("{}", size)});
-      }
-      command.insert(command.end(), {"--touch", fmt::format("{:g}", lane.touch)});
-      if (lane.thread == "worker") command.insert(command.end(), {"--thread", "worker"});
-      if (!thresholds.is_plain()) command.insert(command.end(), {"--case", thresholds.case_name});
-      return shell_text(command);
+      return both_sides_command(thresholds, lane, threshold, words);
     }
   }
   return "";

@@ -8,18 +8,25 @@
 
 namespace zerotax::thresholds {
 
-/// A table of at most 80 columns: each threshold with what changes in words. Lanes of one allocator that change at the
-/// same sizes in the same way are shown once.
+/// Returns a table of at most 80 columns with the change at each threshold in words. Lanes of an allocator with the
+/// same changes at the same sizes appear once.
 std::string thresholds_text(const std::vector<ThresholdLane>& lanes);
 
-/// The map of a search for a terminal: a row for each lane, what later callocs do at each size, and a mark at every
-/// size where that changes. A worker thread has a row of its own only where it differs from the main thread. Empty if
-/// no lane was searched.
+/// Returns the map of a search for a terminal. Each lane is a row that shows the behavior of later callocs at each
+/// size, with a mark at each change. A worker thread has a row only if its behavior differs from the main thread's.
+/// Empty if no lane was searched.
 std::string thresholds_plot(const Thresholds& thresholds, const PlotStyle& style);
 
-/// The next step after thresholds, as a command to paste: it measures the sizes on both sides of the first threshold at
-/// which a calloc becomes more costly, to show what that means in time. `words`: those of --allocator, that name what
-/// is not built in. Empty if no exact threshold makes a calloc more costly.
+/// Returns the word for --allocator that names this allocator. For a library, the word contains the path.
+std::string word_for(const std::string& allocator, const std::vector<std::string>& words);
+
+/// Returns a command that measures the sizes on both sides of a threshold.
+std::string both_sides_command(const Thresholds& thresholds, const ThresholdLane& lane, const Threshold& threshold,
+                               const std::vector<std::string>& words);
+
+/// Returns the command to run next. The command shows what a threshold costs in time: it measures both sides of the
+/// first threshold at which calloc becomes more costly. `words` are the words of --allocator for allocators that are
+/// not built in. Empty if no exact threshold makes calloc more costly.
 std::string next_step(const Thresholds& thresholds, const std::vector<std::string>& words = {});
 
 }  // namespace zerotax::thresholds

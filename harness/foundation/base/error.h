@@ -8,7 +8,7 @@ namespace zerotax {
 /// Exit statuses of every `zerotax` command (README, "Exit status").
 enum class ExitStatus : int { kDone = 0, kFinding = 1, kUsage = 2, kMachine = 3 };
 
-/// An error that its reader can act on: what was wrong, and what to do about it.
+/// An error that states the problem and its remedy.
 class Error : public std::runtime_error {
  public:
   Error(ExitStatus status, const std::string& problem, std::string remedy);

@@ -13,7 +13,7 @@
 namespace zerotax {
 namespace {
 
-/// The same document with text that JSON can hold.
+/// Returns the document with escapes in place of bytes that are not UTF-8.
 Json with_valid_text(const Json& json) {
   if (json.is_string()) return valid_utf8(json.get_ref<const std::string&>());
   Json valid = json;
@@ -62,7 +62,7 @@ std::string shortened(const std::string& text) {
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }
 
-/// Checks each value as it is read: a million brackets are refused before a value is made of them.
+/// Checks each value during parsing, so that a million opening brackets are refused before they use memory.
 class Watch {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
@@ -93,7 +93,7 @@ class Watch {
   std::vector<std::set<std::string>> keys_;
 };
 
-/// What the parser found, without the name of its class and what it read last.
+/// Returns the parser's error message without the exception's class name and without the text that was read last.
 std::string reason_of(std::string text) {
   if (const auto at = text.find("] "); at != std::string::npos) text = text.substr(at + 2);
   if (const auto at = text.find("; last read"); at != std::string::npos) text = text.substr(0, at);

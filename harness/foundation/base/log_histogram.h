@@ -7,7 +7,8 @@
 
 namespace zerotax {
 
-/// Counts values in buckets no wider than 1/64 of them (HdrHistogram's idea): any number of values in little memory.
+/// Counts values in buckets whose width is at most 1/64 of the value (after HdrHistogram), so that memory stays small
+/// for any number of values.
 class LogHistogram {
  public:
   void add(std::uint64_t value) {
@@ -20,7 +21,7 @@ class LogHistogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t min() const { return min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
-  /// The q-quantile, within 1 % (0 if there is no value).
+  /// Returns the q-quantile, within 1 %, or 0 if there are no values.
   [[nodiscard]] std::uint64_t quantile(double q) const {
     const auto rank = static_cast<std::uint64_t>(q * static_cast<double>(count_ == 0 ? 0 : count_ - 1));
     std::uint64_t seen = 0;
@@ -38,7 +39,7 @@ class LogHistogram {
     const auto width = static_cast<unsigned>(std::bit_width(value));
     return width > kBits + 1 ? width - kBits - 1 : 0;
   }
-  /// A bucket is known by the least value in it.
+  /// Returns the smallest value in the bucket of `value`. This smallest value identifies the bucket.
   static std::uint64_t bucket(std::uint64_t value) { return value >> shift(value) << shift(value); }
   static std::uint64_t middle(std::uint64_t least) { return least + ((std::uint64_t{1} << shift(least)) - 1) / 2; }
 

@@ -16,8 +16,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Letters to insert, leave out or replace, and neighbours to exchange (Damerau, 1964, in the form of the "optimal
-/// string alignment": no part is changed twice).
+/// Counts the edits between two words: letters inserted, removed or replaced, and neighbors exchanged. Source: Damerau,
+/// 1964, in the variant "optimal string alignment", which edits no part twice.
 std::size_t distance(const std::string& one, const std::string& other) {
   std::vector<std::vector<std::size_t>> table(one.size() + 1, std::vector<std::size_t>(other.size() + 1));
   for (std::size_t i = 0; i <= one.size(); ++i) table[i][0] = i;
@@ -33,7 +33,8 @@ std::size_t distance(const std::string& one, const std::string& other) {
   return table.back().back();
 }
 
-/// The only name that begins with the word; nullptr if it is too short to mean one, or several do.
+/// Returns the only name that begins with the word. Returns nullptr if the word is too short, or if several names begin
+/// with it.
 const std::string* only_one_with_prefix(const std::string& word, const std::vector<std::string>& names) {
   constexpr std::size_t kShortest = 3;
   if (word.size() < kShortest) return nullptr;
@@ -50,14 +51,14 @@ const std::string* only_one_with_prefix(const std::string& word, const std::vect
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   constexpr std::size_t kMostLetters = 2;
-  constexpr std::size_t kLongest = 100;  // no name is that long, and the table would be large
+  constexpr std::size_t kLongest = 100;  // no name is longer, and a longer word would need a large table of distances
   if (word.empty() || word.size() > kLongest) return "";
   const std::string given = lower(word);
   std::size_t least = kMostLetters + 1;
   const std::string* best = nullptr;
   for (const std::string& name : names) {
     const std::size_t letters = distance(given, lower(name));
-    // Two letters of three are more than a typing error.
+    // Two wrong letters out of three are more than a typing error.
     if (letters < least && letters * 2 < given.size()) {
       least = letters;
       best = &name;

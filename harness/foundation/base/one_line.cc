@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::size_t kLongestWord = 160;
 
-/// Whether a byte continues a character of UTF-8.
+/// Whether a byte is a continuation byte of UTF-8.
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
 
-/// Not within a character of UTF-8.
+/// Replaces the middle of a word, without splitting a UTF-8 character.
 std::string shortened(const std::string& word) {
   const auto inside = [&](std::size_t at) { return continues(word[at]); };
   std::size_t head = kLongestWord / 2;
@@ -43,7 +43,7 @@ std::string one_line(std::string_view text) {
 
 std::string first_characters(std::string text, std::size_t most) {
   std::size_t characters = 0;
-  std::size_t last = 0;  // where the last character that is kept beside the … ends
+  std::size_t last = 0;  // end of the text to keep before …
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (continues(text[at])) continue;
     if (characters + 1 == most) last = at;
@@ -54,7 +54,7 @@ std::string first_characters(std::string text, std::size_t most) {
 
 std::string last_characters(std::string text, std::size_t most) {
   std::size_t characters = 0;
-  std::size_t first = text.size();  // where the text that is kept after the … begins
+  std::size_t first = text.size();  // beginning of the text to keep after …
   for (std::size_t at = text.size(); at-- > 0;) {
     if (continues(text[at])) continue;
     if (characters + 1 < most) first = at;

@@ -6,14 +6,14 @@
 
 namespace zerotax {
 
-/// A message that stays on one line of a terminal, whatever words of the user it contains. The message is made
-/// printable (base/printable.h), and the middle of a word of more than 160 bytes is left out.
+/// Returns the message on one line for a terminal, whatever user-supplied words it contains. The message is made
+/// printable (base/printable.h), and the middle of a word of more than 160 bytes is removed.
 std::string one_line(std::string_view text);
 
-/// The text, or as much of its beginning as has so many characters of UTF-8 with the … at its end.
+/// Returns at most `most` UTF-8 characters from the beginning of the text, ending in … if the text was cut.
 std::string first_characters(std::string text, std::size_t most);
 
-/// The last characters of a text, with … at the beginning if the text was cut.
+/// Returns at most `most` UTF-8 characters from the end of the text, beginning with … if the text was cut.
 std::string last_characters(std::string text, std::size_t most);
 
 }  // namespace zerotax

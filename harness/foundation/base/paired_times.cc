@@ -15,7 +15,7 @@ namespace {
 
 using Kind = TimeVerdict::Kind;
 
-/// The null distributions of the numbers of pairs at hand, each calculated once.
+/// Caches the null distribution for each number of pairs.
 class Nulls {
  public:
   const SignedRankNull& of(std::size_t pairs) { return nulls_.try_emplace(pairs, pairs).first->second; }
@@ -48,8 +48,8 @@ std::vector<TimeVerdict> judge(const std::vector<TimeSample>& samples, const Com
     verdicts[i].p = signed_rank_p(averages[i], nulls.of(samples[i].log_ratios.size()));
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return verdicts[a].p < verdicts[b].p; });
-  // Holm: the smallest p is compared with alpha / m, the next with alpha / (m - 1), …, up to the first that fails; all
-  // others are compared with the level of that one.
+  // Holm's method compares the smallest p with alpha / m, the next with alpha / (m - 1), and so on. From the first
+  // failure on, every p is compared with the level of that failure.
   double largest = 0;
   bool failed = false;
   double level = 0;
@@ -87,19 +87,13 @@ std::string words_of(const TimeRatio& ratio) {
                      format_number(ratio.high));
 }
 
-const char* word_of(TimeVerdict::Kind kind) {
-  if (kind == Kind::kFaster) return "FASTER";
-  if (kind == Kind::kSlower) return "SLOWER";
-  return kind == Kind::kSame ? "SAME" : "AMBIGUOUS";
-}
-
 std::vector<TimeVerdict> judge_times(const std::vector<TimeSample>& samples, const CompareMethod& method) {
   Nulls nulls;
   return judge(samples, method, nulls);
 }
 
 std::size_t fewest_pairs(std::size_t points, double alpha) {
-  // All pairs of one sign, which by chance has a probability of 2 / 2^pairs.
+  // The strongest evidence is that all pairs have the same sign, whose probability by chance is 2 / 2^pairs.
   return static_cast<std::size_t>(
       std::ceil(std::log2(2 * static_cast<double>(std::max<std::size_t>(1, points)) / alpha)));
 }

@@ -5,67 +5,78 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/statistics.h"
 
 namespace zerotax {
 
-/// How differences of time are judged (docs/compare.md).
 struct CompareMethod {
-  double alpha =
-      0.005;           ///< share of comparisons of equals that may show any difference of time, at all points together
-  double band = 0.05;  ///< a smaller relative difference does not count, however well it is proven
-  double floor_ns = 40;  ///< nor does a smaller absolute one: two readings of the clock (docs/method.md)
-  double same = 0.10;    ///< SAME wants the 95 % interval to lie within this relative difference
+  RESULT("method", "Rules for judging differences in time (docs/compare.md).");
+  MEMBER(alpha, "Permitted share of comparisons in which two equal subjects differ in time at any point.", most(1));
+  MEMBER(band, "Largest relative difference in time that is not reported, even if it is significant.", most(1));
+  MEMBER(floor_ns,
+         "Largest difference in time that is not reported, in nanoseconds: the time of two clock readings "
+         "(docs/method.md).");
+  MEMBER(same, "Relative difference within which the 95 % interval must lie for SAME.", most(1));
+  double alpha = 0.005;
+  double band = 0.05;
+  double floor_ns = 40;
+  double same = 0.10;
   std::uint64_t seed = 20'161'212;
 };
 
-/// What the pairs of processes of one point say of NEW against OLD. Ratios are logarithms of NEW / OLD.
+/// The verdict on one point, from pairs of processes that ran NEW and OLD. Ratios are logarithms of NEW / OLD.
 struct TimeVerdict {
   enum class Kind {
-    kUnknown,  ///< no pairs, or too few
+    kUnknown,  ///< too few pairs
     kSame,
     kFaster,
     kSlower,
     kAmbiguous,
   };
   Kind kind = Kind::kUnknown;
-  double log_ratio = 0;  ///< Hodges and Lehmann's estimate
-  double band = 0;  ///< the noise band of this point, as a logarithm: of the relative and the absolute one the wider
-  double p = 1;     ///< of Wilcoxon's signed-rank test, two-sided, exact
-  double adjusted_p = 1;    ///< by Holm (1979)
-  double level = 0;         ///< of `interval`: 1 - alpha over the number of points left at its step of Holm's method
-  Interval interval{0, 0};  ///< corrected
+  double log_ratio = 0;  ///< the Hodges-Lehmann estimate
+  double band = 0;  ///< noise band of this point, as a logarithm: the relative band or the absolute band, whichever is
+                    ///< wider
+  double p = 1;     ///< p-value of Wilcoxon's signed-rank test, two-sided, exact
+  double adjusted_p = 1;    ///< p corrected by Holm's method (1979)
+  double level = 0;         ///< confidence level of `interval`: 1 - alpha divided by the number of points left at this
+                            ///< step of Holm's method
+  Interval interval{0, 0};  ///< interval corrected for the number of points
   Interval interval95{0, 0};
 };
 
-/// NEW to OLD, no logarithms: the estimate, and its 95 % interval.
+/// Words of the kinds. kUnknown and kAmbiguous have the same word.
+ENUM_WORDS(TimeVerdict::Kind, "AMBIGUOUS", "SAME", "FASTER", "SLOWER", "AMBIGUOUS")
+/// Schema rule for the word of a kind.
+inline constexpr Limit kTimeWords = one_of("FASTER|SLOWER|SAME|AMBIGUOUS");
+
 struct TimeRatio {
-  double median = 0;
-  double low = 0;
-  double high = 0;
+  RESULT("ratio", "Ratio of NEW to OLD: the Hodges-Lehmann estimate with its 95 % interval.");
+  FIELD(double, median, "The estimate.");
+  FIELD(double, low, "Lower end of the interval.");
+  FIELD(double, high, "Upper end of the interval.");
 };
 TimeRatio ratio_of(const TimeVerdict& verdict);
-/// "0.2 times; 0.19 to 0.21".
+/// Returns the ratio and its interval, such as "0.2 times; 0.19 to 0.21".
 std::string words_of(const TimeRatio& ratio);
-
-/// "FASTER", "SLOWER", "SAME"; "AMBIGUOUS" of all else.
-const char* word_of(TimeVerdict::Kind kind);
 
 /// The pairs of one point.
 struct TimeSample {
-  std::vector<double> log_ratios;  ///< ln(NEW / OLD), one of each pair; empty: not measured
-  double old_ns = 0;               ///< median of OLD's processes
+  std::vector<double> log_ratios;  ///< ln(NEW / OLD) of each pair; empty if not measured
+  double old_ns = 0;               ///< median time of OLD's processes
 };
 
-/// Judges all points of a comparison together, since what is corrected is their number.
+/// Judges all points of a comparison together, because the correction depends on their number.
 std::vector<TimeVerdict> judge_times(const std::vector<TimeSample>& samples, const CompareMethod& method = {});
 
-/// Pairs a point needs so that a difference can be proven at all beside `points` - 1 others.
+/// Returns how many pairs each point needs before a difference can be proven, in a comparison of `points` points.
 std::size_t fewest_pairs(std::size_t points, double alpha);
 
-/// Exchanges OLD and NEW within pairs at random, in all pairs of all points, and judges, `times` times: the share of
-/// these in which any point came out FASTER or SLOWER, 0 to 1. Nothing if there are no pairs. As who of a pair went
-/// first was decided by a coin, that is what a comparison of equals would have given with this very noise.
+/// Estimates the share of false alarms, 0 to 1, by `times` permutations. Each permutation exchanges OLD and NEW at
+/// random within all pairs of all points, and judges the points. The result is the share of permutations in which any
+/// point is FASTER or SLOWER. A coin decided which process of each pair went first. A comparison of equal programs
+/// under the same noise would therefore have the same share. Returns nothing if there are no pairs.
 std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, std::size_t times,
                                        const CompareMethod& method = {});
 

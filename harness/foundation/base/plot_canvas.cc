@@ -12,7 +12,7 @@ namespace {
 constexpr int kDotsAcross = 2;
 constexpr int kDotsDown = 4;
 
-/// A character of the block "Braille Patterns" (U+2800 to U+28FF) in UTF-8.
+/// Returns a character of the block "Braille Patterns" (U+2800 to U+28FF) in UTF-8.
 std::string braille(std::uint8_t dots) {
   return {'\xE2', static_cast<char>(0xA0 | (dots >> 6)), static_cast<char>(0x80 | (dots & 0x3F))};
 }
@@ -120,13 +120,13 @@ std::string PlotCanvas::text() const {
 
 namespace {
 
-/// Two texts side by side need a blank between them.
+/// Returns the cells of a text, including the blank that separates it from the next text.
 double across(const std::string& text) { return static_cast<double>(characters_of(text).size()) + 1; }
 
 }  // namespace
 
 LogAxis::LogAxis(double low, double high, std::size_t cells) : low_(low), high_(high), cells_(cells) {
-  // A single value would have no scale: it stands in the middle of two octaves.
+  // An axis of a single value would have no scale, so it spans two octaves with the value in the middle.
   if (high_ <= low_) {
     low_ = low / 2;
     high_ = low * 2;
@@ -146,7 +146,7 @@ std::vector<AxisTick> LogAxis::ticks(double base, const AxisText& text,
     std::vector<AxisTick> ticks;
     bool meet = false;
     for (int power = first; power <= last && !meet; ++power) {
-      // So that the same powers stay whatever the ends are.
+      // Only multiples of `step` are used, so that the choice of powers does not depend on the ends of the axis.
       if (power % step != 0) continue;
       const double value = std::pow(base, power);
       AxisTick tick{place(value), text(value)};

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kRows = 16;
 constexpr std::size_t kLongestLabel = 22;
-/// Narrower than this, the lines themselves would have no room.
+/// With fewer cells, the lines would have no room.
 constexpr std::size_t kFewestCells = 24;
 constexpr double kRowsForText = 2;
 
-/// Each line has a mark of its own shape, so that lines can be distinguished without colour.
+/// Returns the mark of a line. Each shape differs, so that lines can be distinguished without color.
 const std::string& mark_of(std::size_t line, bool unicode) {
   static const std::array<std::string, 10> kShapes{"●", "▲", "■", "◆", "▼", "○", "△", "□", "◇", "▽"};
   static const std::array<std::string, 10> kLetters{"o", "x", "*", "+", "#", "@", "%", "&", "$", "="};
@@ -37,8 +37,8 @@ struct Range {
   }
 };
 
-/// The name of a line right beside its last point; where there is no room, with its mark in the margin, in the nearest
-/// row that is free.
+/// Writes a line's label beside its last point. If there is no room there, writes the label and the line's mark in the
+/// nearest free row of the margin.
 void put_label(PlotCanvas& canvas, std::ptrdiff_t column, std::ptrdiff_t row, std::ptrdiff_t margin,
                const std::string& mark, const std::string& label) {
   const std::size_t cells = characters_of(label).size() + 1;
@@ -51,11 +51,11 @@ void put_label(PlotCanvas& canvas, std::ptrdiff_t column, std::ptrdiff_t row, st
   }
 }
 
-/// A plot in the making: where things stand.
+/// The axes of a plot, and the place of its area.
 struct Layout {
   LogAxis sizes;
   LogAxis times;
-  std::size_t left;  ///< columns before the area, the axis of times among them
+  std::size_t left;  ///< columns to the left of the plot area, including the time axis
 
   [[nodiscard]] double column(double bytes) const { return static_cast<double>(left) + sizes.place(bytes); }
   [[nodiscard]] double row(double ns) const { return static_cast<double>(kRows - 1) - times.place(ns); }
@@ -100,7 +100,8 @@ std::string line_plot(const std::string& title, const std::string& size_title, c
     }
   }
   if (sizes.high == 0) return "";
-  // The widest time is like "1.23 ms"; then a blank, and the axis. A label has a blank before it.
+  // The widest time, such as "1.23 ms", takes seven columns, followed by a blank and the axis. A blank also precedes a
+  // label.
   constexpr std::size_t kLeft = 9;
   const std::size_t taken = kLeft + label_cells + 1;
   const std::size_t cells = std::max(kFewestCells, style.columns > taken ? style.columns - taken : 0);
@@ -140,9 +141,9 @@ std::string line_plot(const std::string& title, const std::string& size_title, c
 
 namespace {
 
-constexpr std::size_t kLongestName = 30;  ///< of a strip or an interval
+constexpr std::size_t kLongestName = 30;  ///< maximum width of the label of a strip or an interval, in characters
 
-/// The size in the middle of a cell.
+/// Returns the size in bytes at the center of a cell.
 double middle_of(const LogAxis& axis, std::size_t cell) {
   const double part = static_cast<double>(cell) / static_cast<double>(axis.cells() - 1);
   return axis.low() * std::pow(axis.high() / axis.low(), part);
@@ -153,7 +154,7 @@ void draw_strip(PlotCanvas& canvas, const LogAxis& axis, std::size_t left, std::
   const bool unicode = canvas.style().unicode;
   const auto y = static_cast<std::ptrdiff_t>(row);
   for (std::size_t cell = 0; cell < axis.cells(); ++cell) {
-    // The ends of the axis are sizes themselves: a rounding error must not leave them out.
+    // Rounding must not move the sizes at the ends of the axis out of their pieces.
     const auto size = static_cast<std::uint64_t>(std::llround(middle_of(axis, cell)));
     for (const PlotStrip::Piece& piece : strip.pieces) {
       if (size < piece.from_bytes || size > piece.to_bytes) continue;
@@ -167,7 +168,7 @@ void draw_strip(PlotCanvas& canvas, const LogAxis& axis, std::size_t left, std::
   }
 }
 
-/// "█ zeroes needlessly   │ changes here", in lines that fit.
+/// Returns the legend in lines that fit: "█ zeroes needlessly   │ changes here".
 std::string legend(const std::vector<PlotStrip>& strips, const std::vector<PlotKind>& kinds, const PlotStyle& style) {
   std::set<std::size_t> used;
   bool marked = false;
@@ -211,7 +212,7 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
   }
   if (high == 0) return "";
   const std::size_t left = label_cells + 1;
-  // The last column stays free, for the half of a tick's text.
+  // The last column stays free for the right half of a tick's text.
   const std::size_t cells = std::max(kFewestCells, style.columns > left + 2 ? style.columns - left - 2 : 0);
   const LogAxis axis(static_cast<double>(low), static_cast<double>(high), cells);
   PlotCanvas canvas(style.columns, strips.size() + 3, style);
@@ -225,8 +226,8 @@ std::string strip_plot(const std::string& title, const std::string& size_title, 
 
 namespace {
 
-/// So wide that a ratio of 1 is not taken for a difference: at least from a half to the double, and symmetric, so that
-/// twice as much is as far from 1 as half as much.
+/// Returns the logarithm of the axis's upper end. The axis spans at least 0.5 to 2, so that a ratio of 1 does not look
+/// like a difference. The axis is symmetric, so that doubling and halving are equally far from 1.
 double reach_of(const std::vector<PlotInterval>& rows) {
   double reach = std::log(2.0);
   for (const PlotInterval& row : rows) {
@@ -273,7 +274,7 @@ std::string interval_plot(const std::string& title, const std::string& ratio_tit
     draw_row(canvas, axis, left, row, rows[row]);
     canvas.write(static_cast<std::ptrdiff_t>(left + cells + 1), static_cast<std::ptrdiff_t>(row), rows[row].word);
   }
-  // Few octaves: each has its mark. Many decades: those.
+  // A wide axis has a tick at each decade; any other axis has one at each octave.
   const double base = reach > 100 ? 10 : 2;
   draw_axis(canvas, axis, left, rows.size(), ratio_title, base, format_number);
   return plain_for(style, title + "\n") + canvas.text();

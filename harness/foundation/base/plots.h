@@ -10,8 +10,8 @@
 
 namespace zerotax {
 
-/// A line of a plot: pieces of points, in the order of their sizes. Points of a piece are joined; pieces are not, for
-/// between them something changes, or is not known.
+/// A line of a plot: pieces of points, sorted by size. The points of a piece are joined. Two pieces are not joined,
+/// because the behavior changes or is unknown between them.
 struct PlotLine {
   std::string label;
   struct Place {
@@ -21,46 +21,48 @@ struct PlotLine {
   std::vector<std::vector<Place>> pieces;
 };
 
-/// Times in nanoseconds over sizes in bytes, both axes logarithmic: each point is its line's mark, and its last has the
-/// label beside it. Places at or below 0 are left out. Empty if there is nothing to draw. At most style.columns wide.
+/// Plots times in nanoseconds over sizes in bytes, on two logarithmic axes. Each point shows its line's mark, and the
+/// line's label is beside its last point. Points at or below 0 are omitted. Returns "" if there is nothing to draw. The
+/// plot is at most style.columns wide.
 std::string line_plot(const std::string& title, const std::string& size_title, const std::string& time_title,
                       const std::vector<PlotLine>& lines, const PlotStyle& style);
 
-/// One row of a map over sizes: pieces, each of a kind, and the sizes at which something changes.
+/// One row of a map over sizes: pieces, each of a kind, and the sizes at which behavior changes.
 struct PlotStrip {
   struct Piece {
     std::uint64_t from_bytes;
-    std::uint64_t to_bytes;  ///< the last size of it
-    std::size_t kind;        ///< in the kinds of the plot
+    std::uint64_t to_bytes;  ///< last size of the piece
+    std::size_t kind;        ///< index into the kinds of the plot
   };
   std::string label;
   std::vector<Piece> pieces;
   std::vector<std::uint64_t> marks;
 };
 
-/// A kind of piece: how its cells look, and its words in the legend.
+/// A kind of piece: its character and its words in the legend.
 struct PlotKind {
-  const char* block;   ///< in Unicode
-  const char* letter;  ///< in ASCII
+  const char* block;   ///< the character of a cell in Unicode
+  const char* letter;  ///< the character of a cell in ASCII
   std::string words;
 };
 
-/// A map: a row for each strip over a logarithmic axis of sizes, a mark where it changes, a legend of the kinds that
-/// occur. A cell shows what holds in its middle. Empty if there is nothing to draw. At most style.columns wide.
+/// Draws a map with one row per strip over a logarithmic axis of sizes, a mark at each change, and a legend. A cell
+/// shows the kind at its center. The legend has the kinds that occur. Returns "" if there is nothing to draw. The map
+/// is at most style.columns wide.
 std::string strip_plot(const std::string& title, const std::string& size_title, const std::vector<PlotStrip>& strips,
                        const std::vector<PlotKind>& kinds, const PlotStyle& style);
 
-/// One row of a plot of ratios: an estimate, and the interval that it lies in.
+/// One row of a plot of ratios: an estimate with its interval.
 struct PlotInterval {
   std::string label;
-  std::optional<double> ratio;  ///< above 0; nothing: the row has its word alone
-  std::optional<double> low;    ///< both or none, above 0
+  std::optional<double> ratio;  ///< above 0; if absent, the row shows only its word
+  std::optional<double> low;    ///< above 0; `low` and `high` are both present or both absent
   std::optional<double> high;
-  std::string word;  ///< at the end of the row
+  std::string word;  ///< a word to print at the end of the row
 };
 
-/// Ratios as points with their intervals on a logarithmic axis, 1 marked by a line from top to bottom: below it NEW is
-/// less. Empty if no row has a ratio. At most style.columns wide.
+/// Plots ratios as points with their intervals on a logarithmic axis. A line from top to bottom marks 1; ratios below 1
+/// mean that NEW is less. Returns "" if no row has a ratio. The plot is at most style.columns wide.
 std::string interval_plot(const std::string& title, const std::string& ratio_title,
                           const std::vector<PlotInterval>& rows, const PlotStyle& style);
 

@@ -14,10 +14,10 @@ struct Range {
   char32_t last;
 };
 
-/// Characters that no reader sees as they are: C1, separators of lines and paragraphs, every blank but U+0020, and half
-/// of the non-characters. The other half of the non-characters ends each plane. Also the characters that Unicode 15
-/// lists as Default_Ignorable_Code_Point (DerivedCoreProperties.txt: directions, joiners, tags) or as category Cf.
-/// Blanks are included because .NET, which reads GitHub's commands, skips all of them.
+/// Characters without a visible shape. These are C1 controls, separators of lines and paragraphs, every blank but
+/// U+0020, and non-characters other than the two at the end of each plane. The table also has the characters that
+/// Unicode 15 lists as Default_Ignorable_Code_Point (DerivedCoreProperties.txt: directions, joiners, tags) or as
+/// category Cf. Blanks are included because .NET, which reads GitHub's commands, skips all of them.
 constexpr Range kHidden[] = {
     {0x7F, 0xA0},       {0xAD, 0xAD},       {0x34F, 0x34F},     {0x600, 0x605},     {0x61C, 0x61C},
     {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},
@@ -34,13 +34,13 @@ bool is_hidden(char32_t character) {
   return after != std::begin(kHidden) && character <= std::prev(after)->last;
 }
 
-/// A character, or a byte that belongs to no character.
+/// A character, or a byte that is not part of a valid character.
 struct Piece {
   std::size_t bytes = 1;
   std::optional<char32_t> character;
 };
 
-/// The first piece of a text that is not empty. Overlong forms, surrogates and numbers beyond Unicode are not
+/// Returns the first piece of a non-empty text. Overlong forms, surrogates and numbers beyond Unicode are not
 /// characters (RFC 3629).
 Piece first_piece(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
@@ -68,7 +68,7 @@ std::string escape_of(char32_t character) {
   return number <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
 }
 
-/// The escape in JSON, where characters beyond 16 bits are two surrogates.
+/// Returns the JSON escape of a character. A character beyond 16 bits becomes two surrogates.
 std::string json_escape_of(char32_t character) {
   auto number = static_cast<std::uint32_t>(character);
   if (number <= 0xFFFF) return fmt::format("\\u{:04x}", number);
@@ -76,7 +76,7 @@ std::string json_escape_of(char32_t character) {
   return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (number >> 10), 0xDC00 + (number & 0x3FF));
 }
 
-/// Calls on_character(character, its bytes) and on_byte(byte), in the order of the text.
+/// Calls on_character(character, its bytes) or on_byte(byte) for each piece, in the order of the text.
 template <typename OnCharacter, typename OnByte>
 void for_each_piece(std::string_view text, const OnCharacter& on_character, const OnByte& on_byte) {
   while (!text.empty()) {
@@ -156,7 +156,7 @@ std::string printable_json(std::string_view json) {
       return;
     }
     out += bytes;
-    // Only strings can contain it.
+    // Only JSON strings can contain "##[".
     if (out.ends_with("##[")) out.replace(out.size() - 2, 1, "\\u0023");
   };
   for_each_piece(json, on_character, [](unsigned char /*byte*/) {});

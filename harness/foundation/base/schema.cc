@@ -18,7 +18,8 @@
 namespace zerotax {
 namespace {
 
-using Plain = nlohmann::json;  // what the validator reads
+using namespace nlohmann::literals;
+using Plain = nlohmann::json;  // the type of JSON that the validator reads
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 using Results = valijson::ValidationResults;
 
@@ -29,7 +30,7 @@ const std::map<std::string, std::string>& embedded_schemas() {
   return all;
 }
 
-/// So that keys of a later version pass; a schema of the values of unknown keys stays.
+/// Allows keys of later versions. A schema for the values of unknown keys is kept.
 void allow_unknown_keys(Plain& schema) {
   if (schema.is_object()) {
     const auto found = schema.find("additionalProperties");
@@ -40,16 +41,38 @@ void allow_unknown_keys(Plain& schema) {
   }
 }
 
+/// Returns the name of the file with the schema of a document, usually the document's name.
+const std::string& file_of(const std::string& name) {
+  static const std::map<std::string, std::string> others{{"program_baseline", "baseline"}};
+  const auto found = others.find(name);
+  return found == others.end() ? name : found->second;
+}
+
+/// Keeps only the alternative of the schema that describes documents of this name.
+void choose_alternative(const std::string& name, Plain& document) {
+  const auto alternatives = document.find("oneOf");
+  if (alternatives == document.end()) return;
+  for (const Plain& each : *alternatives) {
+    if (!each.contains("$ref")) continue;  // a choice between keys, not between documents
+    const Plain alternative = document.at(Plain::json_pointer(each.at("$ref").get<std::string>().substr(1)));
+    if (alternative.at("/properties/schema/enum/0"_json_pointer) != "zerotax." + name + "/1") continue;
+    document.erase("oneOf");
+    document.update(alternative);
+    return;
+  }
+}
+
 Plain schema_document(const std::string& name) {
-  const auto found = embedded_schemas().find(name);
+  const auto found = embedded_schemas().find(file_of(name));
   if (found == embedded_schemas().end()) throw std::logic_error("no schema " + name);
   Plain document = Plain::parse(found->second);
-  document.erase("$id");  // there is nothing that it could be relative to
+  choose_alternative(name, document);
+  document.erase("$id");  // "$id" would make the references relative to a URI that does not exist.
   allow_unknown_keys(document);
   return document;
 }
 
-/// "point" of ".../point.schema.json".
+/// Returns the name in a reference to a schema: "point" for ".../point.schema.json".
 std::string name_in(const std::string& uri) {
   const std::string file = uri.substr(uri.rfind('/') + 1);
   return file.substr(0, file.find('.'));
@@ -68,7 +91,7 @@ const valijson::Schema& schema_named(const std::string& name) {
   return *schema;
 }
 
-/// "/points/3" of "<root>", "[points]", "[3]".
+/// Returns the position of an error: "/points/3" for the context "<root>", "[points]", "[3]".
 std::string place_of(const Results::Error& error) {
   std::string place;
   for (std::size_t i = 1; i < error.context.size(); ++i) {
@@ -83,7 +106,7 @@ std::string shortened(const std::string& text) {
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }
 
-/// "or equal to 0" of "or equal to 0.000000".
+/// Returns the text of a limit without decimals of 0: "or equal to 0" for "or equal to 0.000000".
 std::string without_zeros(std::string number) {
   if (const auto at = number.find(".000000"); at != std::string::npos) number.erase(at);
   return number;
@@ -105,7 +128,7 @@ std::string value_at(const Json& document, const Results::Error& error) {
   return shortened(json_line(*value));
 }
 
-/// The validator's message in our words, or in its own where we have none.
+/// Returns our own words for the validator's message, or the message unchanged if we have none.
 std::string words_for(const Json& document, const Results::Error& error) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords{{
       {"Value type not permitted", "has the wrong type"},
@@ -135,7 +158,7 @@ std::string words_for(const Json& document, const Results::Error& error) {
   return std::string(said);
 }
 
-/// The number of values in a document, at all depths. Counting ends beyond `most`.
+/// Counts the values in a document, at all depths. Counting stops once it exceeds `most`.
 std::size_t values_in(const Json& document, std::size_t most) {
   std::size_t count = 1;
   if (!document.is_structured()) return count;
@@ -150,14 +173,15 @@ std::size_t values_in(const Json& document, std::size_t most) {
 
 std::string schema_problem(const Json& document, const std::string& name) {
   const Plain plain = document;
-  static valijson::Validator validator;  // which keeps the regular expressions that it has compiled
+  static valijson::Validator validator;  // caches compiled regular expressions
   if (validator.validate(schema_named(name), Adapter(plain), nullptr)) return "";
-  // Several problems are kept per value; a document of five million values took 20 GB.
+  // The validator stores several problems per value. For a document of five million values, it used 20 GB.
   constexpr std::size_t kMostExplained = 200'000;
   if (values_in(document, kMostExplained) > kMostExplained) return "document: it does not follow its schema";
   Results results;
   if (validator.validate(schema_named(name), Adapter(plain), &results)) return "";
-  // Causes come before their consequences. Among alternatives of a value, the one that matched deepest was meant.
+  // The validator reports causes before their consequences. Among the alternatives for a value, the deepest match was
+  // most likely meant.
   Results::Error deepest;
   for (Results::Error error; results.popError(error);) {
     if (error.context.size() > deepest.context.size()) deepest = error;

@@ -6,10 +6,10 @@
 
 namespace zerotax {
 
-/// Checks a document against results/schema/NAME.schema.json, as it was when zerotax was built. Returns the first thing
-/// that is wrong with it, with its place: "/points/3/calloc_ns: "x" has the wrong type"; empty if nothing is. A key
-/// that the schema does not know is allowed: a later version may have written it. Throws std::logic_error for an
-/// unknown schema. Not for several threads at once.
+/// Checks a document against results/schema/NAME.schema.json as it was at build time. Returns the first problem with
+/// its place, such as: /points/3/calloc_ns: "x" has the wrong type. Returns "" if there is no problem. A key that the
+/// schema does not know is allowed, because a later version may have written the key. Throws std::logic_error if the
+/// schema is unknown. Not thread-safe.
 std::string schema_problem(const Json& document, const std::string& name);
 
 }  // namespace zerotax

@@ -11,7 +11,7 @@
 namespace zerotax {
 namespace {
 
-/// The quotes of bash, ksh and POSIX 2024 that can write every byte in visible characters.
+/// Quotes a word as $'...', in which bash, ksh and POSIX 2024 shells can write every byte in visible characters.
 std::string ansi_quoted(const std::string& word) {
   std::string text = "$'";
   for (const char each : word) {

@@ -5,11 +5,11 @@
 
 namespace zerotax {
 
-/// A word as a shell reads it, in quotes if it has anything but letters, digits and _-./:=,+@%. The result is printable
-/// (base/printable.h): control characters and bytes that are not UTF-8 become escapes in $'...'.
+/// Returns a word as a shell reads it, quoted if it contains anything but letters, digits and _-./:=,+@%. The result is
+/// printable (base/printable.h). Control characters and bytes that are not UTF-8 become escapes in $'...'.
 std::string shell_word(const std::string& word);
 
-/// A command as a shell reads it, one blank between its words.
+/// Returns a command as a shell reads it, with one blank between words.
 std::string shell_text(const std::vector<std::string>& words);
 
 }  // namespace zerotax

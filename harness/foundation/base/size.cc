@@ -31,8 +31,8 @@ std::string lower(std::string_view text) {
   return word;
 }
 
-/// "did you mean 100MiB or 100MB? ": "M" is 1024 * 1024 to one program and a million to another, so neither is taken
-/// silently. A unit in other letters' case, as in "100mib", can only mean one.
+/// Returns a suggestion such as "did you mean 100MiB or 100MB? ". In some programs "M" means 1024 * 1024, in others a
+/// million, so zerotax assumes neither. A unit in the wrong case, as in "100mib", has only one meaning.
 std::string meant_size(std::string_view number, std::string_view unit_name) {
   const std::string given = lower(unit_name);
   for (const Unit& unit : kUnits) {

@@ -17,7 +17,8 @@ double sorted_quantile(const std::vector<double>& sorted, double q) {
   const auto below = static_cast<std::size_t>(std::floor(position));
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double weight = position - static_cast<double>(below);
-  // Never beyond either: of equal values every quantile is that value, or percentiles would not ascend.
+  // std::lerp never leaves the interval between its ends. Percentiles therefore ascend, and equal values have equal
+  // quantiles.
   return std::lerp(sorted[below], sorted[above], weight);
 }
 
@@ -41,7 +42,7 @@ Moments moments(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   if (values.size() == 1) return {mean, 0};
-  // In two passes: the sum of squares would lose the digits of times that differ little.
+  // Two passes are needed. The sum of squares would lose the low digits of times that differ little.
   const double squares = std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
     return sum + (value - mean) * (value - mean);
   });
@@ -93,7 +94,7 @@ Interval percentile_interval(const std::vector<double>& estimates, double level)
 
 }  // namespace zerotax
 
-// These headers take four seconds to compile: no other file includes them.
+// These headers take four seconds to compile, so no other file includes them.
 
 namespace zerotax {
 
@@ -152,7 +153,7 @@ double signed_rank_p(const std::vector<double>& averages, const SignedRankNull& 
 }
 
 Interval signed_rank_interval(const std::vector<double>& averages, const SignedRankNull& null, double level) {
-  // The same arithmetic as in signed_rank_p, so that the two can never contradict each other.
+  // Repeats the arithmetic of signed_rank_p, so that the interval and the probability never contradict each other.
   const std::size_t k = std::min(null.cut(1 - level), (averages.size() + 1) / 2);
   if (k == 0) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   return {averages[k - 1], averages[averages.size() - k]};

@@ -6,7 +6,7 @@
 
 namespace zerotax {
 
-/// A sample in three numbers, in the unit of its values.
+/// A sample summarized by three numbers, in the unit of its values.
 struct Spread {
   double median;
   double p05;
@@ -14,73 +14,72 @@ struct Spread {
   bool operator==(const Spread&) const = default;
 };
 
-/// The q-quantile (0 <= q <= 1) of a non-empty sample, linear between order statistics (R's type 7).
+/// Returns the q-quantile (0 <= q <= 1) of a non-empty sample, linear between order statistics (R's type 7).
 double quantile(std::vector<double> values, double q);
 
-/// Median, 5th and 95th percentile of a non-empty sample.
+/// Returns the median and the 5th and 95th percentiles of a non-empty sample.
 Spread spread(const std::vector<double>& values);
 
-/// The mean and the sample variance (divided by n - 1; of one value 0) of a non-empty sample, in the unit of its values
-/// and its square.
+/// The mean of a non-empty sample in the unit of its values, and its variance in that unit squared. The variance
+/// divides by n - 1, and is 0 for a single value.
 struct Moments {
   double mean;
   double variance;
 };
 Moments moments(const std::vector<double>& values);
 
-/// The lower median of a non-empty sample of counts: always a count that was observed.
+/// Returns the lower median of a non-empty sample of counts. The lower median is always an observed count.
 std::int64_t observed_median(std::vector<std::int64_t> values);
 
-/// An interval, both ends included, in the unit of its quantity.
+/// An interval that includes both ends, in the unit of its quantity.
 struct Interval {
   double low;
   double high;
 };
 
-/// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Generates random numbers that are the same on every machine, by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next();
-  /// A whole number from 0 to `bound` - 1; `bound` must be 1 to 2^32 - 1.
+  /// Returns a whole number from 0 to `bound` - 1. `bound` must be 1 to 2^32 - 1.
   std::size_t below(std::size_t bound);
 
  private:
   std::uint64_t state_;
 };
 
-/// The median of a non-empty sample; of an even number of values, the mean of the two in the middle.
+/// Returns the median of a non-empty sample: for an even number of values, the mean of the two in the middle.
 double median(std::vector<double> values);
 
-/// For each of `resamples` bootstrap resamples (Efron 1979) the median of each sample: as many values are drawn from
-/// it, with replacement, as it has. The same samples and seed give the same medians. No sample may be empty.
+/// Returns the median of each sample in each of `resamples` bootstrap resamples (Efron 1979). A resample draws as many
+/// values as the sample has, with replacement. The same samples and seed give the same medians. No sample may be empty.
 std::vector<std::vector<double>> resampled_medians(const std::vector<std::vector<double>>& samples,
                                                    std::size_t resamples, std::uint64_t seed);
 
-/// The percentile interval of this level (0 to 1) of a non-empty set of bootstrap estimates.
+/// Returns the percentile interval of this level (0 to 1) of a non-empty set of bootstrap estimates.
 Interval percentile_interval(const std::vector<double>& estimates, double level);
 
-/// The quantile of Student's t distribution that leaves `tail` (above 0, below 1) above it. `degrees_of_freedom` must
-/// be above 0, and need not be whole.
+/// Returns the quantile of Student's t distribution with probability `tail` (above 0, below 1) above it.
+/// `degrees_of_freedom` must be above 0, and need not be whole.
 double student_quantile(double tail, double degrees_of_freedom);
 
-/// The interval of a probability, 95 %, when `hits` of `trials` happened (Clopper and Pearson, 1934). `hits` must be at
+/// Returns the 95 % interval of a probability, given `hits` in `trials` (Clopper and Pearson, 1934). `hits` must be at
 /// most `trials`, and `trials` at least 1.
 Interval binomial_interval(std::size_t hits, std::size_t trials);
 
-/// Wilcoxon's signed-rank statistic under the null hypothesis, exactly: of `n` differences each is as likely to be
-/// above 0 as below it, independently, whatever their sizes (Wilcoxon 1945; Hollander, Wolfe and Chicken, Nonparametric
-/// Statistical Methods, 3.1).
+/// The exact distribution of Wilcoxon's signed-rank statistic under the null hypothesis. By this hypothesis, each of
+/// `n` independent differences is as likely to be above 0 as below 0, whatever its size. Source: Wilcoxon 1945;
+/// Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.1.
 class SignedRankNull {
  public:
-  /// `n` from 1 to 200.
+  /// `n` must be 1 to 200.
   explicit SignedRankNull(std::size_t n);
 
   [[nodiscard]] std::size_t n() const { return n_; }
-  /// Probability that the statistic is at most `w`.
+  /// Returns the probability that the statistic is at most `w`.
   [[nodiscard]] double at_most(std::size_t w) const;
-  /// The largest number k of values that may lie on the wrong side: 2 P(W <= k - 1) <= level. 0 if not even W = 0 is
-  /// as rare as that.
+  /// Returns the largest k with 2 P(W <= k - 1) <= level, or 0 if 2 P(W = 0) exceeds `level`.
   [[nodiscard]] std::size_t cut(double level) const;
 
  private:
@@ -88,16 +87,17 @@ class SignedRankNull {
   std::vector<double> cumulative_;
 };
 
-/// The Walsh averages (x_i + x_j) / 2 for i <= j of a sample, ascending. Their median is Hodges and Lehmann's estimate
-/// of the sample's centre.
+/// Returns the Walsh averages (x_i + x_j) / 2 for i <= j of a sample, ascending. The median of these averages is the
+/// Hodges-Lehmann estimate of the sample's center.
 std::vector<double> walsh_averages(const std::vector<double>& sample);
 
-/// The two-sided probability of a sample at least as one-sided as this one, from its Walsh averages. Averages of
-/// exactly 0 count against either side, which keeps it valid with ties.
+/// Returns the two-sided p-value of the signed-rank test from the sample's Walsh averages: the probability of a sample
+/// that is at least as one-sided. Averages of exactly 0 count against both sides, which keeps the probability valid
+/// with ties.
 double signed_rank_p(const std::vector<double>& averages, const SignedRankNull& null);
 
-/// The confidence interval of the centre that excludes 0 exactly when signed_rank_p is at most 1 - `level`. Infinite
-/// where there are too few values for that level.
+/// Returns the confidence interval of the center. The interval excludes 0 exactly when signed_rank_p is at most 1 -
+/// `level`. The interval is infinite if there are too few values for the level.
 Interval signed_rank_interval(const std::vector<double>& averages, const SignedRankNull& null, double level);
 
 }  // namespace zerotax

@@ -16,7 +16,7 @@ std::string Palette::operator()(Tone tone, std::string_view word) const {
   const std::size_t first = word.find_first_not_of(' ');
   if (!coloured_ || first == std::string_view::npos) return std::string(word);
   const std::size_t end = word.find_last_not_of(' ') + 1;
-  // The eight colours that every terminal has: their owner chose shades that can be read.
+  // Every terminal has these eight colors, and its user has chosen readable shades.
   const int colour = tone == Tone::kWorse ? 31 : tone == Tone::kBetter ? 32 : 33;
   return fmt::format("{}\x1b[1;{}m{}\x1b[0m{}", word.substr(0, first), colour, word.substr(first, end - first),
                      word.substr(end));
@@ -29,7 +29,8 @@ std::string Palette::first_in(std::string text, Tone tone, std::string_view word
 
 namespace {
 
-/// With this comment in it, GitHub makes no link of "https://" or "www.", no mention of "@", and no reference of "#".
+/// A comment that keeps GitHub from making a link of "https://" or "www.", a mention of "@", or a reference of "#". The
+/// comment must stand within that text.
 constexpr const char* kComment = "<!-- -->";
 
 /// Whether the character at `at`, at the beginning of a line, would begin a list, a heading or a rule.
@@ -64,7 +65,7 @@ std::string markdown_escaped(std::string_view raw) {
     const bool outer_underscore = each == '_' && !(at > 0 && in_word(at - 1) && in_word(at + 1));
     if (std::string_view("&<>|\\`*[]~$").find(each) != std::string_view::npos || outer_underscore ||
         begins_block(text, at)) {
-      // A character reference is never part of Markdown's own structure.
+      // Markdown never treats a character reference as syntax.
       out += fmt::format("&#{};", static_cast<int>(each));
       continue;
     }
@@ -122,6 +123,10 @@ std::string number_text(double number, Unit unit) {
 std::size_t shown_width(const std::string& utf8) {
   return static_cast<std::size_t>(
       std::count_if(utf8.begin(), utf8.end(), [](char each) { return (each & 0xC0) != 0x80; }));
+}
+
+Column right_text(std::string name, std::size_t width, std::size_t gap, std::string missing) {
+  return {std::move(name), Unit::kText, width, std::move(missing), std::nullopt, gap, Column::Side::kRight};
 }
 
 Cell Cell::not_available() {
@@ -202,7 +207,7 @@ std::string Table::padded(std::size_t column, const std::string& words, std::siz
   return is_right(columns_[column]) ? pad + words : words + pad;
 }
 
-std::string Table::text(bool header) const {
+std::string Table::text(bool header, std::size_t most) const {
   const std::vector<std::size_t> wide = widths(header, &Cell::text);
   const auto line = [&](auto cell) {
     std::string text;
@@ -212,7 +217,9 @@ std::string Table::text(bool header) const {
     return text.erase(text.find_last_not_of(' ') + 1) + "\n";
   };
   std::string text = header ? line([&](std::size_t i) { return columns_[i].name; }) : "";
+  const std::size_t shown = most;
   for (const Row& row : rows_) {
+    if (most-- == 0) return text + fmt::format("and {}\n", format_counted(rows_.size() - shown, "more row"));
     text += row.cells.empty() ? row.note + (row.note.ends_with('\n') ? "" : "\n")
                               : line([&](std::size_t i) { return cell_text(row, i, &Cell::text); });
   }

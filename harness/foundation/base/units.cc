@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-/// To three digits, of which two or fewer follow the point. What rounds up to 10 or 100 has no digit more than 10 or
-/// 100.
+/// Formats a value with three digits, at most two of them after the point. A value that rounds up to 10 or 100 gets no
+/// extra digit.
 std::string three_digits(double value) {
   for (const int places : {2, 1}) {
     std::string text = fmt::format("{:.{}f}", value, places);
@@ -29,7 +29,7 @@ std::string format_size(std::uint64_t bytes) {
   for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}) {
     if (bytes < unit) continue;
     if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
-    // Three digits are enough for a table unless they would hide a byte that matters.
+    // Three digits suffice in a table, except where rounding would hide a byte that matters.
     return fmt::format("{} {}", three_digits(static_cast<double>(bytes) / static_cast<double>(unit)), name);
   }
   return fmt::format("{} B", bytes);
@@ -49,7 +49,7 @@ std::string size_word(std::uint64_t bytes) {
 
 std::string format_ns(double ns) {
   for (const auto& [unit, name] : {std::pair{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}) {
-    // From 999.5 on, the smaller unit would be written as 1000.
+    // Values from 999.5 of the smaller unit on would be shown as 1000 of that unit.
     if (ns >= unit * 0.9995) return fmt::format("{} {}", three_digits(ns / unit), name);
   }
   return fmt::format("{:.0f} ns", ns);
@@ -71,7 +71,7 @@ std::string format_counted(std::uint64_t count, const char* singular, const char
 }
 
 std::string format_number(double value) {
-  // Below 999.5 million, which three digits would round up to 1,000.
+  // Values from 999.5 million on would be shown as 1,000 million.
   if (value >= 999.5e6) return fmt::format("{:.3g} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
   return value < 999.5 ? fmt::format("{:.3g}", value) : format_count(static_cast<std::uint64_t>(std::llround(value)));
@@ -83,7 +83,7 @@ std::string format_whole_percent(double share) { return fmt::format("{:.0f} %", 
 
 std::string format_ratio(double ratio) {
   if (std::string text = fmt::format("{:.1f}", ratio); text.size() <= 3) return text;
-  // At least 9.95, which rounds to 10.
+  // Here the ratio is at least 9.95, so it rounds to 10 or more.
   const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(ratio)) - 1));
   return format_count(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
 }

@@ -9,11 +9,12 @@
 namespace zerotax::exchange {
 namespace {
 
-/// Bencher's limits, in characters; bytes are never fewer.
+/// Bencher's limits, in characters. zerotax applies these limits to bytes, because a text has at least as many bytes as
+/// characters.
 constexpr std::size_t kLongestBenchmark = 1024;
 constexpr std::size_t kLongestSlug = 64;
 
-/// "zeroed-bytes" of "zeroed_bytes".
+/// Returns the slug of a key: "zeroed-bytes" for "zeroed_bytes".
 std::string slug_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return cut_text(printable(key), kLongestSlug);
@@ -25,7 +26,7 @@ Json bmf_json(const OutcomeList& list) {
   Json json = Json::object();
   for (const Benchmark& benchmark : list.benchmarks) {
     for (const Measure& measure : benchmark.measures) {
-      // JSON has no way to say these.
+      // JSON has no infinity and no NaN.
       if (!std::isfinite(measure.value)) continue;
       Json& entry = json[cut_text(printable(benchmark.name), kLongestBenchmark)][slug_of(measure.key)];
       entry["value"] = measure.value;

@@ -5,9 +5,9 @@
 
 namespace zerotax::exchange {
 
-/// The Bencher Metric Format (https://bencher.dev/docs/reference/bencher-metric-format): the name of a benchmark, the
-/// slug of a measure, and {"value", "lower_value", "upper_value"}. A benchmark without measures is left out; of two
-/// benchmarks of one name, the measures of both are kept.
+/// Returns the Bencher Metric Format (https://bencher.dev/docs/reference/bencher-metric-format): the name of a
+/// benchmark, the slug of a measure, and {"value", "lower_value", "upper_value"}. Omits benchmarks without measures.
+/// Merges benchmarks of the same name, keeping the measures of both.
 Json bmf_json(const OutcomeList& list);
 
 }  // namespace zerotax::exchange

@@ -21,7 +21,7 @@ const std::map<std::string, std::string>& embedded_reproducers() {
 }
 
 std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values) {
-  // One pass, so that what is filled in is not looked at again.
+  // A single pass never replaces tokens within inserted values.
   static const std::regex token("@([A-Z_]+)@");
   std::string filled;
   auto rest = text.cbegin();

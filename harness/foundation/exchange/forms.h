@@ -7,16 +7,17 @@
 
 namespace zerotax {
 
-/// Text files of the source tree that are built in, so that an installed zerotax needs no folder of them: their
-/// contents by name.
+/// Text files of the source tree, by name. The files are built in, so that an installed zerotax does not need their
+/// folders.
 
-/// harness/allocator/report/forms/<name>.txt: the form of a project's tracker.
+/// Contents of harness/allocator/report/forms/<name>.txt, the issue form of a project's tracker.
 const std::map<std::string, std::string>& embedded_forms();
 
-/// harness/allocator/report/reproducers/<name>.c, with the name of the kind of finding that it reproduces.
+/// Contents of harness/allocator/report/reproducers/<name>.c. The name is the kind of finding that the program
+/// reproduces.
 const std::map<std::string, std::string>& embedded_reproducers();
 
-/// Replaces each @NAME@ of `text`. Throws std::logic_error if one is left.
+/// Replaces each @NAME@ in `text` with its value. Throws std::logic_error if a name has no value.
 std::string fill_in(const std::string& text, const std::vector<std::pair<std::string, std::string>>& values);
 
 }  // namespace zerotax

@@ -5,12 +5,7 @@
 
 namespace zerotax::exchange {
 
-const char* word_of(OutcomeKind kind) {
-  constexpr const char* kWords[] = {"same", "better", "worse", "changed", "failed", "skipped"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
-
-std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? word_of(list.kind) : list.verdict; }
+std::string verdict_of(const OutcomeList& list) { return list.verdict.empty() ? word(list.kind) : list.verdict; }
 
 const std::string& label_of(const Outcome& outcome) { return outcome.label.empty() ? outcome.name : outcome.label; }
 

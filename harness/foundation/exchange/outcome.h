@@ -6,25 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
+
 namespace zerotax::exchange {
 
-// What a room has judged, in the form that other programs want: each room fills it from its own verdict, and every
-// writer of this layer shows it. Nothing here judges.
+// The verdicts of a room, in a form for other programs. Each room fills an OutcomeList from its own verdict. The
+// writers of this layer only print the list.
 
-/// What became of one thing that was judged.
+/// The result for one thing that was judged.
 enum class OutcomeKind : std::uint8_t {
-  kSame,     ///< as it should be
+  kSame,     ///< the result is as it should be
   kBetter,   ///< better than before
-  kWorse,    ///< worse than before, or than it needs to be
-  kChanged,  ///< other than before, neither better nor worse
-  kFailed,   ///< it crashed, hung, or broke a promise
-  kSkipped,  ///< nothing was judged; the headline says why
+  kWorse,    ///< worse than before, or than necessary
+  kChanged,  ///< different from before, neither better nor worse
+  kFailed,   ///< crashed, hung, or broke a promise
+  kSkipped,  ///< not judged; the headline says why
 };
-/// "same", "better", "worse", "changed", "failed", "skipped".
-const char* word_of(OutcomeKind kind);
+ENUM_WORDS(OutcomeKind, "same", "better", "worse", "changed", "failed", "skipped")
 
-/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds are the range in which the value was
-/// seen.
+/// One metric of a benchmark, by its key in documents ("zeroed_bytes"). The bounds are the range of the observed
+/// values.
 struct Measure {
   std::string key;
   double value = 0;
@@ -32,59 +33,61 @@ struct Measure {
   std::optional<double> upper = {};
 };
 
-/// Metrics that a service tracks from commit to commit under one name. A metric that is n/a is left out.
+/// Metrics that a service tracks from commit to commit under one name. Metrics that are n/a are omitted.
 struct Benchmark {
   std::string name;
   std::vector<Measure> measures;
 };
 
-/// One thing that was judged. Texts may hold any bytes: file names are among them. Each writer makes them harmless.
+/// One thing that was judged. Texts may contain any bytes, for example the bytes of file names. Each writer escapes the
+/// texts.
 struct Outcome {
-  std::string suite;       ///< what it belongs to: an allocator, say
-  std::string name;        ///< unique in its suite, and the same in the next version
-  std::string test = {};   ///< the test that services follow from run to run; empty: the name
-  std::string label = {};  ///< for people, where that is another: "1 MiB touch 0"
+  std::string suite;       ///< the group of the outcome, such as an allocator
+  std::string name;        ///< unique in its suite, and stable between versions
+  std::string test = {};   ///< the test that services track from run to run; if empty, the name
+  std::string label = {};  ///< the displayed name if it differs from `name`: "1 MiB touch 0"
   OutcomeKind kind = OutcomeKind::kSame;
-  bool fails = false;                   ///< whether the command's exit status is 1 because of it
+  bool fails = false;                   ///< whether this outcome makes the command exit with 1
   std::string verdict;                  ///< the room's own word: "SLOWER", "high", "worse"
   std::string headline;                 ///< one line
-  std::string details = {};             ///< lines of plain text; may be empty
-  std::string file = {};                ///< of the repository, to which an annotation belongs; may be empty
-  std::vector<std::string> cells = {};  ///< one for each of OutcomeList::columns
+  std::string details = {};             ///< lines of plain text, or empty
+  std::string file = {};                ///< file of the repository for an annotation, or empty
+  std::vector<std::string> cells = {};  ///< one cell for each of OutcomeList::columns
 };
 
-/// All that one command has judged.
+/// Everything that one command has judged.
 struct OutcomeList {
   std::string command;                    ///< "zerotax compare"
-  std::string subject;                    ///< what was judged, a line
-  OutcomeKind kind = OutcomeKind::kSame;  ///< of all together
-  std::string verdict = {};               ///< the room's own word for that, where it is another: "mixed"
-  std::string sentence;                   ///< the verdict, word for word as the terminal has it
-  std::string thing = "what";             ///< what an outcome is about: "point"
-  std::vector<std::string> columns = {};  ///< of a table, besides name, verdict and headline
-  bool passed_in_table = false;           ///< whether what is as it should be has rows of a table, too
+  std::string subject;                    ///< what was judged, on one line
+  OutcomeKind kind = OutcomeKind::kSame;  ///< overall result
+  std::string verdict = {};               ///< the room's own word for the overall result if it differs from `kind`:
+                                          ///< "mixed"
+  std::string sentence;                   ///< the verdict, exactly as printed on the terminal
+  std::string thing = "what";             ///< the kind of thing that an outcome describes: "point"
+  std::vector<std::string> columns = {};  ///< table columns in addition to name, verdict and headline
+  bool passed_in_table = false;           ///< whether outcomes of kSame also get table rows
   std::vector<Outcome> outcomes = {};
-  std::vector<std::string> notes = {};  ///< what one must know besides, a sentence each
+  std::vector<std::string> notes = {};  ///< additional facts for the reader, one sentence each
   std::vector<Benchmark> benchmarks = {};
 };
 
-/// The verdict of all together, in a word.
+/// Returns the overall verdict, in a word.
 std::string verdict_of(const OutcomeList& list);
 
-/// What people call it.
+/// Returns the displayed name.
 const std::string& label_of(const Outcome& outcome);
 
-/// The name of the test that services follow from run to run.
+/// Returns the name of the test that services track from run to run.
 const std::string& test_of(const Outcome& outcome);
 
-/// The sentence without its verdict at the beginning: "3 faults" of "worse: 3 faults".
+/// Returns the sentence without its leading verdict: "3 faults" for "worse: 3 faults".
 std::string after_verdict(const std::string& sentence, const std::string& verdict);
 
 /// Whether any outcome makes the command exit with 1.
 bool fails(const OutcomeList& list);
 
-/// UTF-8 text of at most `most` bytes, cut between two characters, with … at the end of a cut text. `most` is at least
-/// 3.
+/// Returns UTF-8 text of at most `most` bytes. Longer text is cut between two characters and ends in …. `most` must be
+/// at least 3.
 std::string cut_text(std::string text, std::size_t most);
 
 }  // namespace zerotax::exchange

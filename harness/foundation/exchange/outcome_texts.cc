@@ -16,9 +16,9 @@
 namespace zerotax::exchange {
 namespace {
 
-/// Annotations of one kind that GitHub shows for a step.
+/// Number of annotations of one kind that GitHub shows per step.
 constexpr std::size_t kShown = 10;
-/// It shows a message whole up to 64 KiB; one beyond a screen is not read.
+/// GitHub shows messages of up to 64 KiB in full, but a longer message than a screen would not be read.
 constexpr std::size_t kLongest = 4000;
 
 enum class Level : std::uint8_t { kNone, kNotice, kWarning, kError };
@@ -34,7 +34,7 @@ Level level_of(OutcomeKind kind, bool fails) {
   return kind == OutcomeKind::kSame ? Level::kNone : Level::kWarning;
 }
 
-/// As the runner reads it: % first, line breaks; in a property also what ends one.
+/// Escapes % and line breaks as GitHub's runner expects. In a property, also escapes the delimiters of properties.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
   for (const char each : text) {
@@ -59,7 +59,7 @@ std::string github_commands(const OutcomeList& list) {
   if (overall == Level::kNone) overall = Level::kNotice;
   std::string text = line(overall, "", list.command, list.sentence);
   for (const Level level : {Level::kError, Level::kWarning, Level::kNotice}) {
-    // The verdict is one of its kind, and so is the line that says how many there are beyond.
+    // The verdict may need one annotation of each kind, and the line that counts omitted outcomes another one.
     const std::size_t room = kShown - (level == overall ? 1 : 0);
     std::vector<const Outcome*> own;
     for (const Outcome& each : list.outcomes) {
@@ -88,13 +88,13 @@ void set(pugi::xml_node node, const char* name, const std::string& value) {
 /// The outcomes of one test.
 using Test = std::vector<const Outcome*>;
 
-/// The element of a test case for an outcome; nullptr if the outcome passes.
+/// Returns the XML element of a test case for an outcome; nullptr if the outcome passes.
 const char* element_of(const Outcome& outcome) {
   if (outcome.fails) return outcome.kind == OutcomeKind::kFailed ? "error" : "failure";
   return outcome.kind == OutcomeKind::kSkipped ? "skipped" : nullptr;
 }
 
-/// The worst outcome of a test.
+/// Returns the worst outcome of a test.
 const Outcome& worst_of(const Test& test) {
   const auto rank = [](const Outcome& outcome) {
     if (outcome.fails) return outcome.kind == OutcomeKind::kFailed ? 3 : 2;
@@ -146,7 +146,7 @@ void add_case(const OutcomeList& list, const Test& outcomes, pugi::xml_node suit
   pugi::xml_node inner = test.append_child(element);
   const std::string more = outcomes.size() > 1 ? fmt::format(" (and {} more)", outcomes.size() - 1) : "";
   set(inner, "message", printable(said(worst) + more));
-  if (element != std::string_view("skipped")) set(inner, "type", word_of(worst.kind));
+  if (element != std::string_view("skipped")) set(inner, "type", word(worst.kind));
   inner.text().set(printable_lines(text).c_str());
 }
 
@@ -177,7 +177,7 @@ std::string junit_xml(const OutcomeList& list, double seconds, const std::string
     pugi::xml_node suite = root.append_child("testsuite");
     set(suite, "name", printable(name));
     count(own, suite);
-    // A time zone is no part of the format.
+    // The format does not permit a time zone, so the Z is removed.
     set(suite, "timestamp", started.ends_with('Z') ? started.substr(0, started.size() - 1) : started);
     pugi::xml_node properties = suite.append_child("properties");
     add_property(properties, "verdict", list.sentence);
@@ -196,9 +196,9 @@ constexpr std::size_t kLongestLine = 1000;
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kLongestDetails = 8000;
 constexpr std::size_t kLongestNotes = 3000;
-/// Tables may take so much of the whole.
+/// Share of the whole text that tables may take.
 constexpr double kTables = 0.7;
-/// What stands for something that was cut.
+/// Bytes reserved for the line that counts omitted outcomes.
 constexpr std::size_t kMoreLine = 120;
 
 std::string inline_text(std::string_view text, std::size_t most) {
@@ -228,7 +228,7 @@ std::string details_of(const Outcome& outcome) {
                      markdown_block(cut_text(printable_lines(outcome.details), kLongestDetails)));
 }
 
-/// What is cut first has the highest.
+/// Ranks outcomes for cutting: the highest rank is cut first.
 int rank(const Outcome& outcome) {
   if (outcome.fails) return 0;
   if (outcome.kind == OutcomeKind::kSame) return 3;
@@ -237,7 +237,7 @@ int rank(const Outcome& outcome) {
 
 using Outcomes = std::vector<const Outcome*>;
 
-/// Those of a list whose texts fit in so many bytes, in the order of the list.
+/// Returns the outcomes whose texts fit in `room` bytes, in the order of the list.
 template <typename Text>
 Outcomes fitting(const Outcomes& all, std::size_t room, const Text& text) {
   Outcomes by_rank = all;

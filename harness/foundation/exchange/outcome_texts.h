@@ -7,25 +7,28 @@
 
 namespace zerotax::exchange {
 
-/// Workflow commands of GitHub Actions, a line each: the verdict, then ::error:: for each outcome that fails the
-/// command, ::warning:: for what could not be judged and for what changed without failing it, ::notice:: for what is
-/// better. GitHub shows ten annotations of a kind for a step: what is beyond that is one command that says how many.
+/// Returns workflow commands of GitHub Actions, one per line. The verdict comes first. ::error:: marks outcomes that
+/// fail the command. ::warning:: marks outcomes that could not be judged, or changed without failing the command.
+/// ::notice:: marks improvements. GitHub shows ten annotations of a kind per step, so one last command counts the
+/// omitted outcomes.
 std::string github_commands(const OutcomeList& list);
 
-/// JUnit XML as Jenkins and GitLab read it (the rules of the xUnit plugin's junit-10.xsd): one test suite for each
-/// suite of the list, one test case for each test, with all its outcomes. An outcome that fails the command is a
-/// <failure>, or an <error> if it is kFailed; kSkipped is <skipped>; all else passes. So the file has a failed test
-/// exactly if the exit status is 1. The sentence and the notes are properties of every suite. `seconds`: the time of
-/// the whole command; test cases have no time of their own. `started`: UTC, "2026-11-20T05:10:00Z".
+/// Returns JUnit XML for Jenkins and GitLab, by the rules of the xUnit plugin's junit-10.xsd. Each suite of the list
+/// becomes a test suite, and each test becomes a test case with all its outcomes. An outcome that fails the command is
+/// a <failure>, or an <error> if it is kFailed. A kSkipped outcome is <skipped>, and all others pass. So the file
+/// contains a failed test exactly if the exit status is 1. The sentence and the notes are properties of every suite.
+/// `seconds` is the time of the whole command; test cases have no time of their own. `started` is in UTC,
+/// "2026-11-20T05:10:00Z".
 std::string junit_xml(const OutcomeList& list, double seconds, const std::string& started);
 
-/// What GitHub refuses a comment beyond, in characters, and what we keep to, in bytes: the difference is for what a
-/// workflow may put around it.
+/// GitHub's limit for a comment, in characters. zerotax counts bytes, which leaves room for text that a workflow may
+/// add.
 inline constexpr std::size_t kGitHubComment = 65'536;
 inline constexpr std::size_t kMarkdownBytes = 65'000;
 
-/// Markdown for the comment of a pull request: the verdict first, a table for each suite, the details folded away, the
-/// notes last. At most `most` bytes: what is cut is counted, and what fails the command is cut last.
+/// Returns Markdown for a comment on a pull request: the verdict, a table for each suite, the folded details, and the
+/// notes. The text has at most `most` bytes. Omitted outcomes are counted, and outcomes that fail the command are
+/// omitted last.
 std::string markdown_text(const OutcomeList& list, std::size_t most = kMarkdownBytes);
 
 }  // namespace zerotax::exchange

@@ -12,11 +12,11 @@
 namespace zerotax::exchange {
 namespace {
 
-/// A protocol buffer's message (https://protobuf.dev/programming-guides/encoding), as far as a profile needs it:
-/// lighter than the library, whose files the build would have to generate.
+/// Writes a message of protocol buffers (https://protobuf.dev/programming-guides/encoding), with only the features that
+/// a profile needs. The official library would need generated files in the build.
 class Message {
  public:
-  /// A field that is 0 is left out, as in proto3.
+  /// Omits a field that is 0, as in proto3.
   void number(unsigned field, std::uint64_t value) {
     if (value == 0) return;
     varint(field << 3);
@@ -29,7 +29,7 @@ class Message {
     text_ += value;
   }
   void message(unsigned field, const Message& value) { bytes(field, value.text_); }
-  /// In a repeated field, 0 counts.
+  /// Writes a repeated field, including numbers that are 0.
   template <typename T>
   void packed(unsigned field, const std::vector<T>& values) {
     Message all;
@@ -47,7 +47,7 @@ class Message {
   std::string text_;
 };
 
-/// What a profile refers to by numbers: each once.
+/// The strings, functions and mappings that a profile refers to by number, each stored once.
 class Tables {
  public:
   explicit Tables(Message& profile) : profile_(profile) { text(""); }
@@ -83,7 +83,7 @@ class Tables {
     Message mapping;
     mapping.number(1, entry->second);
     mapping.number(5, text(module));
-    // Functions, files, lines: whoever reads it is not to look for them in files of his own.
+    // has_functions, has_filenames and has_line_numbers tell readers that they need not look for symbols themselves.
     for (const unsigned known : {7U, 8U, 9U}) mapping.number(known, std::uint64_t{1});
     profile_.message(3, mapping);
     return entry->second;
@@ -115,14 +115,14 @@ std::string gzipped(const std::string& text) {
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::runtime_error("zlib could not be started");
   }
-  // By this comment the next recording recognizes that it may replace the file (files/output_kind.h).
+  // The comment that marks the file as replaceable by the next recording (files/output_kind.h).
   std::string comment = "zerotax";
   gz_header head{};
   head.comment = reinterpret_cast<Bytef*>(comment.data());
-  head.os = 3;  // Unix, as zlib writes without a header
+  head.os = 3;  // Unix, as zlib writes for a default header
   deflateSetHeader(&stream, &head);
   std::string packed(deflateBound(&stream, text.size()), '\0');
-  std::string input = text;  // zlib wants to write to it
+  std::string input = text;  // zlib takes a pointer to writable input
   stream.next_in = reinterpret_cast<Bytef*>(input.data());
   stream.avail_in = static_cast<uInt>(input.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());

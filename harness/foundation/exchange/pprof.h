@@ -6,8 +6,8 @@
 
 namespace zerotax::exchange {
 
-/// A profile as pprof has it: https://github.com/google/pprof/blob/main/proto/profile.proto. `go tool pprof`, Parca and
-/// Pyroscope read it.
+/// A profile in pprof's format (https://github.com/google/pprof/blob/main/proto/profile.proto), which `go tool pprof`,
+/// Parca and Pyroscope can read.
 struct Pprof {
   struct Type {
     std::string name;
@@ -15,26 +15,27 @@ struct Pprof {
   };
   struct Frame {
     std::string function;
-    std::string file;    ///< source file; empty: not known
-    std::string module;  ///< program or library; empty: none
+    std::string file;    ///< source file; empty if unknown
+    std::string module;  ///< program or library; empty if unknown
     std::uint64_t address = 0;
     std::int64_t line = 0;
   };
   struct Sample {
     std::vector<Frame> frames;         ///< innermost first
-    std::vector<std::int64_t> values;  ///< one for each type
+    std::vector<std::int64_t> values;  ///< one value for each type
     std::string kind;                  ///< a label
   };
 
   std::vector<Type> types;
-  std::string first_type;  ///< that is shown first
+  std::string first_type;  ///< the type shown first
   std::vector<Sample> samples;
   std::vector<std::string> comments;
-  std::int64_t time_ns = 0;  ///< since 1970
+  std::int64_t time_ns = 0;  ///< nanoseconds since 1970
   std::int64_t duration_ns = 0;
 };
 
-/// The bytes of a file: a protocol buffer, gzipped (RFC 1952). Throws std::runtime_error if it cannot be compressed.
+/// Returns the contents of a file: a protocol buffer, compressed by gzip (RFC 1952). Throws std::runtime_error if
+/// compression fails.
 std::string pprof_file(const Pprof& profile);
 
 }  // namespace zerotax::exchange

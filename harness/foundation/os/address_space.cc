@@ -15,14 +15,14 @@
 namespace zerotax {
 namespace {
 
-/// The number that a name is, or 0.
+/// Returns the number that the whole name spells, or 0 for any other name.
 int number_of(const char* name) {
   int number = 0;
   for (; *name >= '0' && *name <= '9'; ++name) number = 10 * number + (*name - '0');
   return *name == '\0' ? number : 0;
 }
 
-/// struct linux_dirent64, which no header of the C library shows under this name.
+/// struct linux_dirent64, which the C library's headers do not declare under this name.
 struct Entry {
   std::uint64_t inode;
   std::int64_t offset;
@@ -48,7 +48,8 @@ bool is_same_memory_as_another() {
   }
 }
 
-/// /proc/self/task has a folder for each thread.
+/// Counts threads by the links of /proc/self/task. A folder has two links and one more for each subfolder, and each
+/// thread has a subfolder there.
 bool has_one_thread() {
   struct stat task {};
   return ::stat("/proc/self/task", &task) == 0 && task.st_nlink == 3;

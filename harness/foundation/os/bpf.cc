@@ -31,7 +31,7 @@ std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(
 
 }  // namespace
 
-// Some of the parts that make an instruction are 0. clang-tidy takes these for one expression said twice.
+// Some parts of an instruction are 0, so clang-tidy reports the expressions that combine parts as redundant.
 // NOLINTBEGIN(misc-redundant-expression)
 bpf_insn move(Register to, Register from) { return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
 bpf_insn set(Register to, std::int32_t value) { return instruction(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
@@ -115,7 +115,7 @@ UniqueFd attach_raw(const char* tracepoint, int program) {
   return UniqueFd(call_kernel(BPF_RAW_TRACEPOINT_OPEN, attributes));
 }
 
-/// The program runs on every CPU, although its event belongs to one.
+/// The program runs on every CPU, although its perf event belongs to one CPU.
 UniqueFd attach(std::uint64_t id, int program) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;

@@ -20,7 +20,7 @@ struct Hierarchy {
   bool has_perf_events = false;
 };
 
-/// That of perf events first.
+/// Returns the hierarchies of control groups, beginning with the hierarchy of perf events.
 std::vector<Hierarchy> hierarchies(const std::string& mounts) {
   std::vector<Hierarchy> first;  // version 1
   std::vector<Hierarchy> found;
@@ -39,7 +39,7 @@ std::vector<Hierarchy> hierarchies(const std::string& mounts) {
     each.has_perf_events = (',' + options + ',').find(",perf_event,") != std::string::npos;
     (each.has_perf_events ? first : found).push_back(each);
   }
-  // It is version 2's where version 1 does not have it (Documentation/admin-guide/cgroup-v2.rst, perf_event).
+  // perf_event belongs to version 2 unless version 1 has it (Documentation/admin-guide/cgroup-v2.rst, perf_event).
   if (first.empty() && has_second) found.front().has_perf_events = true;
   first.insert(first.end(), found.begin(), found.end());
   return first;
@@ -57,7 +57,7 @@ std::optional<CgroupFolder> cgroup_at(const fs::path& path, const Hierarchy& hie
 void add_processes(const fs::path& folder, std::vector<pid_t>& processes) {
   std::ifstream file(folder / "cgroup.procs");
   for (pid_t pid = 0; file >> pid;) {
-    if (pid > 0) processes.push_back(pid);  // 0: of another PID namespace
+    if (pid > 0) processes.push_back(pid);  // a process of another PID namespace is listed as 0
   }
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
@@ -97,7 +97,7 @@ std::optional<CgroupFolder> find_cgroup(const std::string& name, const std::stri
   for (const Hierarchy& each : all) {
     if (auto found = cgroup_at(name, each)) return found;
   }
-  // A line of /proc/PID/cgroup: number, controllers, path.
+  // A line of /proc/PID/cgroup has a number, controllers, and a path.
   const std::size_t colon = name.find(':');
   const std::size_t second = colon == std::string::npos ? colon : name.find(':', colon + 1);
   const std::string path = second == std::string::npos ? name : name.substr(second + 1);
@@ -150,7 +150,7 @@ Throttling::Throttling(pid_t process) {
         second ? std::vector<std::string>{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
                : std::vector<std::string>{"/sys/fs/cgroup/" + line.controllers, "/sys/fs/cgroup/cpu"};
     for (const std::string& mount : mounts) {
-      // Visits the group and the groups above it, the root included.
+      // Adds the group and all groups above it, including the root.
       for (std::string path = line.path == "/" ? "" : line.path;; path.resize(path.rfind('/'))) {
         const std::string file = mount + path + "/cpu.stat";
         const std::string text = text_of(file);
@@ -162,7 +162,7 @@ Throttling::Throttling(pid_t process) {
 }
 
 Measured<std::uint64_t> Throttling::since() const {
-  if (groups_.empty()) return NotAvailable{"cpu.stat of its control groups cannot be read here"};
+  if (groups_.empty()) return NotAvailable{"cpu.stat of the control groups cannot be read here"};
   std::uint64_t most = 0;
   for (const Group& group : groups_) {
     const std::uint64_t now = parse_throttled_ns(text_of(group.file));

@@ -14,47 +14,51 @@ namespace zerotax {
 /// A line of /proc/self/cgroup, such as "0::/path" (version 2) or "4:cpu,cpuacct:/path" (version 1).
 struct CgroupLine {
   std::string controllers;  ///< separated by commas; empty for version 2
-  std::string path;         ///< below where the hierarchy is mounted
+  std::string path;         ///< relative to the mount point of the hierarchy
 };
 
-/// Malformed lines are left out (cgroups(7), /proc/pid/cgroup).
+/// Skips malformed lines (cgroups(7), /proc/pid/cgroup).
 std::vector<CgroupLine> parse_cgroup_lines(const std::string& text);
 
-/// The path of the control group that limits a process's memory, by the text of its /proc/PID/cgroup: of version 1 that
-/// of the memory controller, else the one of version 2. Empty if there is none.
+/// Returns the path of the control group that limits a process's memory, given the text of the process's
+/// /proc/PID/cgroup. Uses the memory controller of version 1 if there is one, else version 2. Returns "" if there is no
+/// group.
 std::string memory_cgroup(const std::string& text);
 
-/// A control group, by its folder.
+/// A control group, identified by its folder.
 struct CgroupFolder {
-  std::string path;              ///< as /proc/PID/cgroup has it: "/system.slice/redis.service"
+  std::string path;              ///< path in /proc/PID/cgroup: "/system.slice/redis.service"
   std::string folder;            ///< "/sys/fs/cgroup/system.slice/redis.service"
-  bool has_perf_events = false;  ///< it lies in the hierarchy of perf_event: version 2, unless version 1 has one
+  bool has_perf_events = false;  ///< whether the group is in the hierarchy of perf events: version 2, unless version 1
+                                 ///< has perf_event
 };
 
-/// By its path below where a hierarchy is mounted, by its line in /proc/PID/cgroup, or by its folder. Of several
-/// hierarchies (version 1), that of perf events first. Nothing if there is none. `mounts`: of /proc/self/mounts.
+/// Finds a control group by one of three texts: its path within a hierarchy, its line in /proc/PID/cgroup, or its
+/// folder. Among several hierarchies (version 1), the hierarchy of perf events comes first. Returns nothing if the
+/// group does not exist. `mounts` is the text of /proc/self/mounts.
 std::optional<CgroupFolder> find_cgroup(const std::string& name, const std::string& mounts);
 std::optional<CgroupFolder> find_cgroup(const std::string& name);
 
-/// The processes in it, and in the groups below it: cgroup.procs.
+/// Returns the processes in a group and in the groups below it, from cgroup.procs.
 std::vector<pid_t> cgroup_processes(const std::string& folder);
 
 struct CgroupTime {
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
 };
-/// The CPU time of all that ever ran in it: cpu.stat of version 2, which needs no controller. Nothing of another.
+/// Returns the CPU time of all processes that ever ran in the group, from cpu.stat of version 2, which needs no
+/// controller. Returns nothing for a group of version 1.
 std::optional<CgroupTime> cgroup_time(const std::string& folder);
 
-/// The time for which a CPU quota stopped a process's control group, or one above it: a sum over CPUs and all members
-/// of the group. Source: cpu.stat (Documentation/admin-guide/cgroup-v2.rst; Documentation/scheduler/sched-bwc.rst for
-/// version 1).
+/// The time for which a CPU quota stopped a process's control group, or a group above it. Times are summed over the
+/// CPUs and all members of the group. Source: cpu.stat (Documentation/admin-guide/cgroup-v2.rst;
+/// Documentation/scheduler/sched-bwc.rst for version 1).
 class Throttling {
  public:
-  /// Counts from now on.
+  /// Counts from now on, in the control group of `process` and in all groups above it.
   explicit Throttling(pid_t process);
 
-  /// Nanoseconds since the construction, of the group that was stopped longest.
+  /// Returns the longest time, in nanoseconds, for which any of these groups was stopped since construction.
   [[nodiscard]] Measured<std::uint64_t> since() const;
 
  private:
@@ -65,7 +69,8 @@ class Throttling {
   std::vector<Group> groups_;
 };
 
-/// The throttled nanoseconds in a cpu.stat; 0 if it lists no throttling, as in a group without the controller.
+/// Returns the throttled nanoseconds in the text of a cpu.stat. Returns 0 if the text lists no throttling, as in a
+/// group without the controller.
 std::uint64_t parse_throttled_ns(const std::string& text);
 
 }  // namespace zerotax

@@ -29,7 +29,8 @@ bool is_stop(unsigned long signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/// Which argument of a system call is the signal that it sends; -1 if it sends none.
+/// Returns the index of the argument with which a system call passes the signal to send, or -1 if the call sends no
+/// signal.
 int signal_argument(long number) {
   switch (number) {
     case SYS_kill:
@@ -44,7 +45,8 @@ int signal_argument(long number) {
   }
 }
 
-/// A line of /proc/PID/task/TID/syscall: the number, six arguments in hexadecimal, stack and program counter.
+/// Whether a line of /proc/PID/task/TID/syscall shows a call that sends a stop signal. The line contains the call's
+/// number, six arguments in hexadecimal, the stack pointer, and the program counter.
 bool sends_stop(const std::string& line) {
   std::istringstream words(line);
   long number = -1;
@@ -61,13 +63,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kCaptureBytes = std::size_t{64} * 1024;
 constexpr int kWatchMs = 20;
 constexpr int kCloseWatchMs = 5;
-/// The longest time that should pass between two checks: if more has passed, we were stopped ourselves
-/// (SIGSTOP, Ctrl-Z), and so may the child have been.
+/// Maximum expected time between two checks. After a longer gap, this process was itself stopped (SIGSTOP, Ctrl-Z), and
+/// perhaps the child was stopped too.
 constexpr auto kMostBetweenLooks = std::chrono::milliseconds(100);
-/// A process that has stopped itself is waited for only this long, in case another of its threads or children continues
-/// it.
+/// Maximum wait for a process that stopped itself. Another of its threads or children may still continue it.
 constexpr auto kOwnStop = std::chrono::seconds(1);
-/// A process that somebody else has stopped is waited for, but not for ever: a child of its own may have done it.
+/// Maximum wait for a process that another process stopped. Without this limit, a command whose child stops it would
+/// never end.
 constexpr auto kForeignStop = std::chrono::hours(1);
 
 bool has_ended(pid_t pid) {
@@ -75,10 +77,10 @@ bool has_ended(pid_t pid) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/// The time in which a child could run, and in which it was stopped by a signal.
+/// Measures how long a child could run, and how long a signal kept the child stopped.
 class Stopwatch {
  public:
-  /// Looks at the child, and counts the time since the last look.
+  /// Checks the child's state, and counts the time since the last check.
   void look(pid_t pid) {
     const auto now = Clock::now();
     const auto step = std::min<Clock::duration>(now - last_, kMostBetweenLooks);
@@ -94,7 +96,7 @@ class Stopwatch {
   }
 
   [[nodiscard]] Clock::duration used() const { return used_; }
-  /// The signal that has it stopped for longer than is waited for, or 0.
+  /// Returns the signal that has stopped the child for longer than the maximum wait, or 0.
   [[nodiscard]] int stopped_for_good() const {
     return signal_ != 0 && stopped_ > (own_ ? Clock::duration(kOwnStop) : Clock::duration(kForeignStop)) ? signal_ : 0;
   }
@@ -102,12 +104,12 @@ class Stopwatch {
  private:
   Clock::time_point last_ = Clock::now();
   Clock::duration used_{0};
-  Clock::duration stopped_{0};  ///< since it was last stopped
-  int signal_ = 0;              ///< at the last look
+  Clock::duration stopped_{0};  ///< duration of the child's current stop
+  int signal_ = 0;              ///< the stop signal at the last check
   bool own_ = false;
 };
 
-/// Whether to kill it: then `end` and `code` say why.
+/// Whether to kill the child. If so, `end` and `code` give the reason.
 bool is_over_limit(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, const Stopwatch& time,
                    ChildResult& result) {
   const auto resident = command.resident_limit != 0 ? resident_bytes(pid) : std::nullopt;
@@ -126,8 +128,8 @@ bool is_over_limit(pid_t pid, const ChildCommand& command, const std::function<b
   return true;
 }
 
-/// Everything exec needs, made before the fork: between fork and exec nothing may allocate, for another thread may have
-/// held the allocator's lock.
+/// Everything that exec needs, prepared before the fork. Nothing may allocate between fork and exec, because another
+/// thread may have held the allocator's lock at the fork.
 struct Prepared {
   std::optional<HugePagesSwitch> huge_pages;
   std::vector<std::string> strings;
@@ -157,14 +159,14 @@ void write_file(const char* path, const char* text) {
   ::close(fd);
 }
 
-/// Runs in the child. Only calls that are safe after a fork of a threaded process.
+/// Turns the forked child into the command. Makes only calls that are safe after a fork of a process with threads.
 [[noreturn]] void become(const ChildCommand& command, const Prepared& prepared, pid_t parent, int out, int err,
                          int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the parent had ended before the prctl
+  if (::getppid() != parent) ::_exit(127);  // the parent ended before the prctl
   write_file("/proc/self/oom_score_adj", "1000");
-  // Deterministic figures want the same layout every time. Containers may forbid it: then the layout is random.
+  // Deterministic metrics need the same layout every time. Where a container forbids this, the layout stays random.
   if (command.fixed_layout) ::personality(ADDR_NO_RANDOMIZE);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
@@ -188,12 +190,12 @@ void reap(pid_t pid, ChildResult& result) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  // The processes that it left running in its group are killed too. We are its reaper (run_child), so that nothing
-  // stays, not even a zombie where process 1 of a container reaps none.
+  // Kills the processes that the child left running in its group. Their reaper is zerotax (run_child), so that no
+  // zombies remain in a container whose process 1 does not reap.
   ::kill(-pid, SIGKILL);
   while (::waitpid(-pid, nullptr, 0) > 0 || errno == EINTR) {
   }
-  if (result.end != ChildResult::End::kNotStarted) return;  // we killed it, and know why
+  if (result.end != ChildResult::End::kNotStarted) return;  // we killed the child, and the reason is already set
   if (WIFSIGNALED(status)) {
     result.end = ChildResult::End::kSignalled;
     result.code = WTERMSIG(status);
@@ -203,7 +205,7 @@ void reap(pid_t pid, ChildResult& result) {
   }
 }
 
-/// Takes what is in the pipe, of which the first 64 KiB are kept; closes it at its end.
+/// Reads from the pipe, keeps the first 64 KiB of its text, and closes the pipe at its end.
 void drain(UniqueFd& fd, std::string& text) {
   char buffer[4096];
   const ssize_t got = ::read(fd.get(), &buffer[0], sizeof buffer);
@@ -215,9 +217,9 @@ void drain(UniqueFd& fd, std::string& text) {
   text.append(&buffer[0], std::min(room, static_cast<std::size_t>(got)));
 }
 
-/// Waits for the end of a child, keeping the limits of its command and collecting what it says; kills it, with its
-/// group, where it passes one. Fills in `used`, and `end` and `code` if it was killed for a reason of ours. Does not
-/// reap.
+/// Waits for a child to end, enforces the limits of its command, and collects its output. Kills the child and its group
+/// if they exceed a limit. Sets `used`, and also `end` and `code` if the child was killed here. Does not reap the
+/// child.
 void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
                  UniqueFd& err, ChildResult& result) {
   const UniqueFd process = open_pidfd(pid);
@@ -225,7 +227,7 @@ void watch_child(pid_t pid, const ChildCommand& command, const std::function<boo
   bool killed = false;
   while (!killed) {
     pollfd waits[3] = {{process.get(), POLLIN, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
-    // Without pidfd (Linux < 5.3) look every millisecond.
+    // Without pidfd (before Linux 5.3), the child is checked every millisecond.
     ::poll(&waits[0], 3, !process ? 1 : command.watch ? kCloseWatchMs : kWatchMs);
     if (out && waits[1].revents != 0) drain(out, result.output);
     if (err && waits[2].revents != 0) drain(err, result.errors);
@@ -292,7 +294,7 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
   Pipe out = command.capture ? make_pipe() : Pipe{};
   Pipe err = command.capture ? make_pipe() : Pipe{};
   ChildResult result;
-  // Without one of them the child's words would come out of our own streams.
+  // If a pipe were missing, the child would write to our own streams.
   if (!failure.write_end || (command.capture && (!out.write_end || !err.write_end))) {
     result.code = errno;
     result.failed_call = "pipe";
@@ -309,12 +311,12 @@ ChildResult run_child(const ChildCommand& command, const std::function<bool()>& 
   if (pid == 0) {
     become(command, prepared, parent, out.write_end.get(), err.write_end.get(), failure.write_end.get());
   }
-  ::setpgid(pid, pid);  // in both, for whichever comes first
+  ::setpgid(pid, pid);  // both parent and child make this call, because either may run first
   failure.write_end.reset();
   out.write_end.reset();
   err.write_end.reset();
   int reason = 0;
-  // Returns at the exec, which closes the other end.
+  // The read returns at the exec, which closes the other end of the pipe.
   const bool not_started = ::read(failure.read_end.get(), &reason, sizeof reason) == sizeof reason;
   watch_child(pid, command, stop, out.read_end, err.read_end, result);
   reap(pid, result);

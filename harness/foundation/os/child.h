@@ -16,57 +16,60 @@
 
 namespace zerotax {
 
-/// Becomes readable once the process has ended. Empty where the kernel (before 5.3) or a filter refuses, and if there
-/// is no such process. pidfd_open(2).
+/// Opens a descriptor that becomes readable once the process has ended (pidfd_open(2), since Linux 5.3). The descriptor
+/// is empty if the process does not exist, or if the kernel or a filter refuses the call.
 inline UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
-/// The signal that stopped a child of ours which has not been continued since, or 0. Leaves the state to be asked for
-/// again.
+/// Returns the signal that stopped one of our children, or 0 if the child is not stopped. Later queries return the same
+/// state.
 int stopped_by(pid_t child);
 
-/// Whether a stopped process stopped itself: one of its threads stands at the end of a kill(2), tkill(2), tgkill(2) or
-/// rt_sigqueueinfo(2) by which it was stopped, as /proc/PID/task/*/syscall says. False where that cannot be read.
+/// Whether a stopped process stopped itself. If so, /proc/PID/task/TID/syscall shows a thread at the end of the
+/// kill(2), tkill(2), tgkill(2) or rt_sigqueueinfo(2) that sent the signal. Returns false if the file cannot be read.
 bool stopped_itself(pid_t process);
 
-/// The entries of our environment, with variables added or replaced.
+/// Returns the entries of our environment, with variables added or replaced.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);
 
-/// A program to run to its end.
+/// A program to run until it ends.
 struct ChildCommand {
   std::string program;
-  std::vector<std::string> arguments;                            ///< without argv[0]
-  std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, or replacing
-  int inherited_fd = -1;     ///< the one descriptor beyond 0-2 that the child keeps, under this very number
-  bool capture = false;      ///< collect standard output and standard error (each cut at 64 KiB)
-  bool fixed_layout = true;  ///< switch address randomisation off, where permitted
+  std::vector<std::string> arguments;                            ///< arguments without argv[0]
+  std::vector<std::pair<std::string, std::string>> environment;  ///< variables added to our environment, or replacing
+                                                                 ///< variables in it
+  int inherited_fd = -1;     ///< the only descriptor beyond 0-2 that the child keeps, under the same number
+  bool capture = false;      ///< whether to collect standard output and standard error (each cut at 64 KiB)
+  bool fixed_layout = true;  ///< whether to switch address randomization off, where permitted
   HugePages huge_pages = HugePages::kOfSystem;
   std::chrono::milliseconds timeout{30'000};
-  std::uint64_t resident_limit = 0;  ///< bytes; 0: no limit
-  std::function<bool(pid_t)> watch;  ///< called every 5 ms, if set; true ends the child (kStopped)
+  std::uint64_t resident_limit = 0;  ///< limit of the resident set in bytes; 0 means no limit
+  std::function<bool(pid_t)> watch;  ///< if set, called every 5 ms; the child is ended (kStopped) if it returns true
 };
 
-/// How it ended.
+/// The end of a command, and its output.
 struct ChildResult {
   enum class End { kExited, kSignalled, kTimeout, kMemory, kStopped, kSuspended, kNotStarted };
   End end = End::kNotStarted;
-  int code = 0;  ///< exit status; the signal that killed or suspended it; or errno of a start that failed
-  const char* failed_call = "";      ///< of a start that failed: "pipe", "fork" or "exec"
-  std::chrono::nanoseconds used{0};  ///< how long it ran; time in which it, or we, were stopped does not count
+  int code = 0;  ///< exit status; the signal that killed or suspended the command; or the errno of a failed start
+  const char* failed_call = "";  ///< the call that failed at a failed start: "pipe", "fork" or "exec"
+  std::chrono::nanoseconds used{
+      0};  ///< running time of the command, without the time in which the command or this process was stopped
   std::string output;
   std::string errors;
 };
 
-/// "SIGABRT"; "signal 35" of one that has no name.
+/// Returns a signal's name such as "SIGABRT", or "signal 35" if it has none.
 std::string signal_name(int signal);
 
-/// Whether ChildCommand::fixed_layout is permitted here.
+/// Whether the system permits ChildCommand::fixed_layout.
 bool can_fix_layout();
 
-/// Runs a command to its end. The child gets a process group of its own and is first in line for the kernel's
-/// out-of-memory killer. It is killed, with its group, at the timeout, when its resident set passes the limit (looked
-/// at every 20 ms), when `stop` answers true, and when it has stopped itself by a signal (kSuspended). The timeout is
-/// of the time in which it and we could run: who is stopped by somebody else (SIGSTOP, Ctrl-Z) is waited for. When it
-/// has ended, the rest of its group is killed and waited for. Safe to call from several threads.
+/// Runs a command until it ends. The child gets a process group of its own and is first in line for the kernel's
+/// out-of-memory killer. The child and its group are killed at the timeout, when the resident set exceeds its limit
+/// (checked every 20 ms), and when `stop` returns true. They are also killed when the child has stopped itself with a
+/// signal (kSuspended). The timeout counts only time in which both the child and this process could run. A child that
+/// another process stopped (SIGSTOP, Ctrl-Z) is therefore waited for. After the child's end, the rest of its group is
+/// killed and reaped. Thread-safe.
 ChildResult run_child(const ChildCommand& command, const std::function<bool()>& stop);
 
 }  // namespace zerotax

@@ -12,20 +12,20 @@ inline std::int64_t in_ns(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
 }
 
-/// What a clock says, in nanoseconds (clock_gettime(2)).
+/// Returns the time of a clock in nanoseconds (clock_gettime(2)).
 inline std::int64_t clock_ns(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return in_ns(now);
 }
 
-/// CLOCK_MONOTONIC in nanoseconds; answered in user space (vDSO) where the kernel's clock source is the TSC.
+/// Returns CLOCK_MONOTONIC in nanoseconds, without a system call (vDSO) if the kernel's clock source is the TSC.
 inline std::int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
-/// CPU time of the calling thread in nanoseconds; a system call.
+/// Returns the CPU time of the calling thread in nanoseconds. Makes a system call.
 inline std::int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-/// CPU time of this process, all threads together, in nanoseconds; a system call.
+/// Returns the CPU time of all threads of this process in nanoseconds. Makes a system call.
 inline std::int64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace zerotax

@@ -21,15 +21,17 @@
 namespace zerotax {
 namespace {
 
-/// Sanitizers read /proc and reserve terabytes of address space while a program runs, so both stay allowed for them.
+/// Sanitizers read /proc and reserve terabytes of address space while a program runs, so both remain permitted in
+/// sanitized builds.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
 
-/// No user has a number from here on, not even in a container (systemd's "Users, Groups, UIDs and GIDs"). Each process
-/// gets a number of its own, so that no other process may send it signals. The user "nobody" may run other processes.
+/// User IDs from this one on belong to no user, not even in a container (systemd's "Users, Groups, UIDs and GIDs").
+/// Each process gets a separate ID, so that no other process may send it signals. The user "nobody" is unsuitable,
+/// because other processes may run as that user.
 constexpr uid_t kFirstFreeUser = 0x70000000;
 constexpr uid_t kNobody = 65534;
 
@@ -38,7 +40,7 @@ bool become(uid_t user) { return ::setresgid(user, user, user) == 0 && ::setresu
 void drop_rights() {
   if (::geteuid() == 0) {
     static_cast<void>(::setgroups(0, nullptr));
-    // In a user namespace, only the users that the namespace maps exist.
+    // A user namespace has only the users that are mapped into it.
     if (!become(kFirstFreeUser + static_cast<uid_t>(::getpid()))) static_cast<void>(become(kNobody));
   }
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -62,13 +64,13 @@ void filter_system_calls() {
   constexpr std::uint16_t kIfBit = BPF_JMP | BPF_JSET | BPF_K;
   constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
   constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EACCES;
-  // The low half of an argument comes first on both processors.
+  // The low half of an argument comes first on both supported processors.
   const auto argument = [](std::size_t i) {
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + i * sizeof(std::uint64_t));
   };
   std::vector<sock_filter> program = {
       {kLoad, 0, 0, offsetof(seccomp_data, arch)},
-      {kIfEqual, 1, 0, kAuditArchitecture},  // on another architecture, numbers mean other calls
+      {kIfEqual, 1, 0, kAuditArchitecture},  // call numbers are known for this architecture only
       {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS},
       {kLoad, 0, 0, offsetof(seccomp_data, nr)},
   };
@@ -83,13 +85,13 @@ void filter_system_calls() {
     program.push_back({kReturn, 0, 0, kRefuse});
     program.push_back({kReturn, 0, 0, SECCOMP_RET_ALLOW});
   }
-  // libelf reads the flags of a descriptor to check that the descriptor is open.
+  // libelf reads a descriptor's flags to check that the descriptor is open.
   program.push_back({kIfEqual, 0, 4, SYS_fcntl});
   program.push_back({kLoad, 0, 0, argument(1)});
   program.push_back({kIfEqual, 1, 0, F_GETFD});
   program.push_back({kReturn, 0, 0, kRefuse});
   program.push_back({kReturn, 0, 0, SECCOMP_RET_ALLOW});
-  // The process may change its own limits, but no other process's.
+  // A process may change its own limits, but not the limits of another process.
   program.push_back({kIfEqual, 0, 4, SYS_prlimit64});
   program.push_back({kLoad, 0, 0, argument(0)});
   program.push_back({kIfEqual, 1, 0, 0});
@@ -114,8 +116,8 @@ void confine_process() {
   set_limit(RLIMIT_NPROC, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   drop_rights();
-  // A change of user would set this flag again, so it is cleared afterwards. Nobody may read this process's memory or
-  // trace it.
+  // A change of user sets PR_SET_DUMPABLE to fs.suid_dumpable, so it is cleared after drop_rights(). No other process
+  // may read this process's memory or trace it.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (!kSanitized) filter_system_calls();
 }

@@ -19,7 +19,8 @@
 namespace zerotax {
 namespace {
 
-/// libelf checks each count and offset against the size of the file. Nothing where it refuses.
+/// Reads the program headers. libelf checks each count and offset against the size of the file. Returns nothing if
+/// libelf refuses the file.
 std::optional<std::vector<GElf_Phdr>> read_segments(Elf* elf, std::size_t count) {
   std::vector<GElf_Phdr> segments(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -28,7 +29,7 @@ std::optional<std::vector<GElf_Phdr>> read_segments(Elf* elf, std::size_t count)
   return segments;
 }
 
-// As binfmt_script gives up: BINPRM_BUF_SIZE bytes of a line, and five interpreters of interpreters.
+// Limits of the kernel's binfmt_script: BINPRM_BUF_SIZE bytes of a line, and five nested interpreters.
 constexpr std::size_t kScriptLine = 256;
 constexpr int kScriptDepth = 5;
 
@@ -37,7 +38,8 @@ bool is_executable_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Whether the kernel starts it in secure-execution mode, in which the dynamic linker ignores LD_PRELOAD.
+/// Returns why the kernel starts a program in secure-execution mode. In that mode, the dynamic linker ignores
+/// LD_PRELOAD.
 std::string why_secure(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return "cannot be examined";
@@ -50,8 +52,8 @@ std::string why_secure(const std::string& path) {
   return "";
 }
 
-/// Why a program with a sanitizer takes no preloaded library; empty if it has no sanitizer. The sanitizer's library
-/// must be loaded first, or the sanitizer is in the program and brings an allocator.
+/// Returns why a program with a sanitizer accepts no preloaded library, or "" without a sanitizer. Either the
+/// sanitizer's library must be loaded first, or the sanitizer is in the program and brings an allocator.
 std::string why_sanitized(const ElfFile& program) {
   const std::string built = "is built with a sanitizer, ";
   for (const std::string& library : program.needed()) {
@@ -62,7 +64,7 @@ std::string why_sanitized(const ElfFile& program) {
       }
     }
   }
-  // Clang puts the sanitizer into the program, and gcc does with -static-libasan. UBSan alone brings no malloc.
+  // Clang links the sanitizer into the program, as does gcc with -static-libasan. UBSan alone has no malloc.
   bool has_sanitizer = false;
   bool has_malloc = false;
   for (const ElfFile::DynamicSymbol& symbol : program.dynamic_symbols()) {
@@ -70,13 +72,13 @@ std::string why_sanitized(const ElfFile& program) {
     has_malloc = has_malloc || (symbol.defined && symbol.name == "malloc");
   }
   if (!has_sanitizer || !has_malloc) return "";
-  return built + "which is in the program and brings an allocator of its own";
+  return built + "which is linked into the program and has its own allocator";
 }
 
-/// Why nothing can be preloaded into a program; empty: it can.
+/// The reason why nothing can be preloaded into a program; empty if preloading works.
 struct Refusal {
   std::string why;
-  bool runs = false;  ///< it can be run here all the same
+  bool runs = false;  ///< whether the program can nevertheless run, and be watched from outside
 };
 
 Refusal why_not_elf(const std::string& path) {
@@ -95,7 +97,7 @@ Refusal why_not_elf(const std::string& path) {
     if (!named) return broken;
     const std::string loader = named->substr(0, named->find('\0'));
     if (loader.find("/ld-musl") != std::string::npos) {
-      return {"is built for musl, another C library than glibc, so that nothing can be preloaded into it", true};
+      return {"is built for musl, not for glibc, so nothing can be preloaded into it", true};
     }
     if (loader.find("/ld-linux") == std::string::npos) {
       return {"is for an unknown C library (its loader is " + loader + ")", true};
@@ -104,7 +106,8 @@ Refusal why_not_elf(const std::string& path) {
     if (!sanitized.empty()) return {sanitized, true};
     const std::string secure = why_secure(path);
     if (secure.empty()) return {};
-    // The kernel stops perf events where a program gets rights that its user has not.
+    // The kernel stops perf events when a program gains rights that its user does not have, so only root can watch the
+    // program.
     return {secure + ", so that nothing can be preloaded into it", ::geteuid() == 0};
   }
   return {"is statically linked, so that nothing can be preloaded into it", true};
@@ -112,7 +115,7 @@ Refusal why_not_elf(const std::string& path) {
 
 Refusal judge(const std::string& path, int depth) {
   const UniqueFd file = open_program_file(path);
-  // What may be executed but not read cannot be judged: the program will show.
+  // A file that may be executed but not read cannot be examined, so only an attempt to run it shows whether it works.
   if (!file) return {};
   if (is_elf_file(file.get())) return why_not_elf(path);
   char begin[2 + kScriptLine];
@@ -173,7 +176,8 @@ std::vector<std::string> ElfFile::needed() const {
     if (entry.d_tag == DT_STRSZ) table_bytes = entry.d_un.d_val;
     if (entry.d_tag == DT_NEEDED) names_at.push_back(entry.d_un.d_val);
   }
-  // The table is named by its address: a file need not have sections.
+  // The dynamic section contains the address of the string table, not the offset. The segments give the offset, because
+  // a file need not have sections.
   std::string names;
   for (const GElf_Phdr& segment : *segments_) {
     if (segment.p_type != PT_LOAD || table < segment.p_vaddr || table - segment.p_vaddr >= segment.p_filesz) continue;
@@ -187,7 +191,7 @@ std::vector<std::string> ElfFile::needed() const {
 }
 
 std::optional<std::uint64_t> load_bias_of(const ElfSegments& segments, std::uint64_t begin, std::uint64_t file_offset) {
-  // Two segments may share a page of the file, which is then mapped twice: the one that is executed is meant.
+  // Two segments may share a page of the file, which is then mapped twice. The executable segment takes precedence.
   for (const bool executable : {true, false}) {
     for (const GElf_Phdr& segment : segments) {
       const std::uint64_t first = page_floor(segment.p_offset);

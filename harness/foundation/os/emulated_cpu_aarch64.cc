@@ -7,8 +7,8 @@
 
 namespace zerotax {
 
-/// The processor's number begins with its maker's. QEMU's -cpu max has 0, which is reserved for software (target/arm/
-/// cpu64.c). Linux reads it for us (Documentation/arm64/cpu-feature-registers.rst).
+/// The processor's ID register begins with the implementer. QEMU's -cpu max has implementer 0, which is reserved for
+/// software (target/arm/cpu64.c). Linux emulates reads of the register (Documentation/arm64/cpu-feature-registers.rst).
 bool cpu_is_emulated() {
   if ((::getauxval(AT_HWCAP) & HWCAP_CPUID) == 0) return false;
   std::uint64_t number = 0;

@@ -14,7 +14,7 @@ bool cpu_is_emulated() {
   unsigned b = 0;
   unsigned c = 0;
   unsigned d = 0;
-  // Without a hypervisor the leaf would hold something else.
+  // Without a hypervisor, this CPUID leaf contains other data.
   if (__get_cpuid(kFeatures, &a, &b, &c, &d) == 0 || (c & kHypervisorBit) == 0) return false;
   __cpuid(kHypervisorName, a, b, c, d);
   const unsigned name[3] = {b, c, d};

@@ -65,4 +65,9 @@ Environment describe_environment() {
   return found;
 }
 
+std::uint64_t page_bytes_of(const Json& environment) {
+  const auto found = environment.find("page_bytes");
+  return found != environment.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : page_bytes();
+}
+
 }  // namespace zerotax

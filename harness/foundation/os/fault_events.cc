@@ -22,17 +22,20 @@
 namespace zerotax {
 namespace {
 
-/// Two programs that do nothing but fault write 113 MB/s: 8 MiB last 70 ms, and are read every 10.
+/// Buffer size for root. Two programs that only take faults cause 113 MB/s of events, which fill 8 MiB in 70 ms. The
+/// buffer is read every 10 ms.
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
-/// As an ordinary user, where it is permitted. Two such programs write 15 MB/s.
+/// Buffer size for an ordinary user, where permitted. For an ordinary user, two programs that only take faults cause 15
+/// MB/s of events.
 constexpr std::size_t kLargeUserBytes = std::size_t{2} << 20;
-/// Of the user's stack, with each fault: some twenty calls of CPython deep.
+/// Bytes of the user's stack recorded per fault, enough for some twenty nested calls in CPython.
 constexpr std::uint32_t kStackBytes = std::uint32_t{8} << 10;
 
-/// Buffer bytes for execs, which only wake the reader.
+/// Buffer bytes for exec events, which only wake the reader.
 constexpr std::size_t kExecBytes = std::size_t{16} << 10;
 
-/// What is above perf_event_mlock_kb counts as memory that the user locks (8 MiB may be, in Debian).
+/// Returns the buffer size for an ordinary user. Memory beyond perf_event_mlock_kb counts as locked by the user, whose
+/// limit is 8 MiB in Debian.
 std::size_t user_buffer_bytes() {
   rlimit locked{};
   const auto cpus = static_cast<rlim_t>(::sysconf(_SC_NPROCESSORS_CONF));
@@ -59,8 +62,8 @@ FaultEvents::FaultEvents(const std::vector<pid_t>& processes, std::size_t buffer
   throw UsageError("the process ended before it could be watched", "give the PID of a running process");
 }
 
-/// Takes the best method that is permitted. ZEROTAX_FAULTS=software in the environment takes the other one, so that it
-/// can be tested as root.
+/// Selects the best permitted method. ZEROTAX_FAULTS=software in the environment selects the method of ordinary users,
+/// so that root can test it.
 void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
   const char* chosen = test_hook("ZEROTAX_FAULTS");
   method_ = Method::kSoftware;
@@ -81,14 +84,15 @@ void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
   if (stacks == Stacks::kTaken) stack_streams_.emplace(useful, false);
 }
 
-/// False if the thread has ended.
+/// Returns false if the thread has ended.
 bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   bool any = false;
   for (int cpu = 0; cpu < cpus; ++cpu) {
     try {
       for (const Source source : {Source::kMinorCount, Source::kMajorCount}) open(thread, at_exec, cpu, source);
-      // The ends come before the beginnings, so that no fault is left without.
+      // An event for the end of a fault is opened before the event for its beginning, so that each recorded beginning
+      // has an end.
       for (const Source source :
            {Source::kMinor, Source::kMajor, Source::kAllocation, Source::kUser, Source::kKernel}) {
         const bool software = source == Source::kMinor || source == Source::kMajor;
@@ -120,7 +124,7 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       attributes.type = PERF_TYPE_SOFTWARE;
       attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
       break;
-    case Source::kExecs:  // open_execs()
+    case Source::kExecs:
     case Source::kStack:
       attributes.type = PERF_TYPE_SOFTWARE;
       attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -177,7 +181,7 @@ bool FaultEvents::follow(pid_t process) {
       any = open_thread(thread, false) || any;
       return true;
     });
-  } catch (const MachineError&) {  // too many descriptors
+  } catch (const MachineError&) {  // the process has too many open descriptors
   }
   if (any && !recording_) record(false);
   return any;
@@ -190,7 +194,7 @@ void FaultEvents::wait_until(std::chrono::steady_clock::time_point then) {
 
 void FaultEvents::record(bool on) {
   recording_ = on;
-  // The events that begin a fault are switched on last and off first, so that each recorded beginning has its end.
+  // Events that begin a fault are switched on last and off first, so that each recorded beginning has an end.
   std::array sources{Source::kUser, Source::kKernel, Source::kAllocation, Source::kMinor, Source::kMajor};
   if (on) std::reverse(sources.begin(), sources.end());
   for (const Source source : sources) streams_->enable(static_cast<unsigned>(source), on);
@@ -210,8 +214,8 @@ void FaultEvents::read(std::vector<FaultEvent>& events) {
   });
 }
 
-/// Whether a fault in the kernel was taken in an interrupt, as by perf when it copies a thread's stack for a sample of
-/// the clock. No page is populated then, and the kernel does not count it.
+/// Whether a fault in the kernel was taken in an interrupt, as when perf copies a thread's stack for a clock sample. A
+/// fault in an interrupt populates no page, and the kernel does not count it.
 bool FaultEvents::cannot_be_handled(const unsigned char* raw, std::size_t bytes) const {
   constexpr std::uint64_t kInterrupted = 0x08 | 0x10 | 0x40;  // TRACE_FLAG_HARDIRQ, _SOFTIRQ, _NMI
   return (kernel_.number("common_flags", raw, bytes) & kInterrupted) != 0;

@@ -10,7 +10,7 @@
 namespace zerotax {
 namespace {
 
-// Before Linux 6.0 the first store to a page of shared memory is tried twice, and counted as a major fault.
+// Before Linux 6.0, the first store to a page of shared memory is tried twice, and counted as a major fault.
 enum class Counts : signed char { kUnknown, kRight, kSharedAsMajor };
 Counts counts = Counts::kUnknown;
 
@@ -23,7 +23,7 @@ std::int64_t minor_faults(__rusage_who_t who) {
 
 }  // namespace
 
-// RUSAGE_THREAD is 1; glibc shows the name only under _GNU_SOURCE, which g++ defines.
+// RUSAGE_THREAD is 1. glibc declares the name only under _GNU_SOURCE, which g++ defines.
 std::int64_t thread_minor_faults() { return minor_faults(RUSAGE_THREAD); }
 
 std::int64_t process_minor_faults() { return minor_faults(RUSAGE_SELF); }

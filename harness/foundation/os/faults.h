@@ -4,34 +4,36 @@
 
 namespace zerotax {
 
-/// Minor page faults of the calling thread so far (getrusage(2), RUSAGE_THREAD): faults that needed no input or output.
-/// Before Linux 6.0 major faults, too, as which it counts those on shared memory. Negative if the kernel does not say.
+/// Returns how many minor page faults (faults without input or output) the calling thread has taken so far
+/// (getrusage(2), RUSAGE_THREAD). Before Linux 6.0, the number includes major faults, because those kernels count
+/// faults on shared memory as major. Negative if the count is unavailable.
 std::int64_t thread_minor_faults();
 
-/// The same of all threads of the process together, those that have ended included.
+/// Returns how many minor page faults all threads of the process, including ended threads, have taken so far. Negative
+/// if the count is unavailable.
 std::int64_t process_minor_faults();
 
-/// What the kernel took to populate fresh memory.
+/// The cost of populating fresh memory.
 struct FaultSample {
   std::uint64_t bytes;
-  std::uint64_t faults;  ///< minor faults of the thread; 0: no memory could be mapped
-  std::uint64_t cpu_ns;  ///< by the thread's clock
+  std::uint64_t faults;  ///< minor faults of the thread; 0 if no memory could be mapped
+  std::uint64_t cpu_ns;  ///< CPU time of the thread
 };
 
-enum class PageKind { kAsSet, kBase, kHuge };  ///< kAsSet: as the system is set up
+enum class PageKind { kAsSet, kBase, kHuge };  ///< kAsSet follows the system's setting
 
-/// Maps fresh memory, writes to each page of `bytes` (for kHuge: whole huge pages), and unmaps it. Allocates
-/// nothing.
+/// Maps fresh memory, writes to each page of `bytes` bytes, and unmaps the memory. For kHuge, `bytes` must be whole
+/// huge pages. Allocates nothing.
 FaultSample measure_fault_cost(std::uint64_t bytes, PageKind pages);
 
-/// What the calling thread has used so far (getrusage(2), RUSAGE_THREAD). CPU times in nanoseconds; the kernel splits
-/// them between user and kernel by ticks or exactly, as it was built.
+/// Resources that the calling thread has used so far (getrusage(2), RUSAGE_THREAD). CPU times are in nanoseconds. The
+/// kernel's build decides whether user and kernel time are split exactly or by ticks.
 struct ThreadUsage {
   std::int64_t user_ns = 0;
   std::int64_t kernel_ns = 0;
   std::int64_t minor_faults = 0;
-  std::int64_t voluntary_switches = 0;    ///< it waited for something
-  std::int64_t involuntary_switches = 0;  ///< its time slice was over
+  std::int64_t voluntary_switches = 0;    ///< context switches because the thread waited for something
+  std::int64_t involuntary_switches = 0;  ///< context switches because the thread used up its time slice
 };
 
 ThreadUsage thread_usage();

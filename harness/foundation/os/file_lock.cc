@@ -22,7 +22,7 @@
 namespace zerotax {
 namespace {
 
-/// The PID of the process that a line of /proc/locks names as the holder of this file's lock; 0: none. Source: proc(5).
+/// Returns the PID of the holder of this file's lock according to a line of /proc/locks, or 0. Source: proc(5).
 pid_t holder_in(const std::string& line, const struct stat& file) {
   int pid = 0;
   unsigned major_number = 0;
@@ -45,7 +45,7 @@ UniqueFd make_file(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-/// The paths in a folder; nothing if the folder cannot be listed.
+/// Returns the paths in a folder, or nothing if the folder cannot be listed.
 std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code failure;
@@ -56,11 +56,13 @@ std::optional<std::vector<std::string>> entries_of(const std::string& folder) {
   return paths;
 }
 
-/// The lock of a folder, taken; none if it has none or a living process holds it.
+/// Locks a folder, and returns the lock. Returns an empty descriptor if the folder has no lock file, or a living
+/// process holds the lock.
 UniqueFd lock_of_dead(const std::string& folder) {
   UniqueFd lock(::open(lock_file(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
-  // Whoever held it may have removed the folder by now, and another one may have made one of that name.
+  // The previous holder may have removed the folder meanwhile, and another process may have made one with the same
+  // name.
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(lock.get(), &status) != 0 ||
       !S_ISREG(status.st_mode) || status.st_nlink == 0) {
     lock.reset();
@@ -108,14 +110,15 @@ UniqueFd lock_folder(const std::string& folder) {
 void remove_locked_folder(const std::string& folder) {
   const std::string lock = lock_file(folder);
   const auto entries = entries_of(folder);
-  // Listing needs a descriptor. A process that has used up its descriptors leaves the folder for the next sweep.
+  // Listing the folder needs a descriptor. A process without free descriptors leaves the folder for the next sweep.
   if (!entries) return;
   std::error_code ignored;
   for (const std::string& path : *entries) {
     if (path != lock) fs::remove_all(path, ignored);
   }
   ::unlink(lock.c_str());
-  // What a killed command had started may still write here, or remove its own: what is left is for the next sweep.
+  // Processes that a killed command started may still write here, or remove their own files. The next sweep removes the
+  // remaining files.
   if (::rmdir(folder.c_str()) != 0) make_file(lock);
 }
 

@@ -23,12 +23,13 @@ constexpr int kPassedOn[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 constexpr int kFromTerminal[] = {SIGINT, SIGQUIT};
 
 std::atomic<pid_t> child_pid = 0;
-/// A signal that another thread of ours took before the program had a process ID. Only the last of several is kept.
+/// A signal that another of our threads received before the program had a process ID. If there are several, only the
+/// last is kept.
 std::atomic<int> early_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no lock");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not use a lock");
 
-/// Called by the handler once it has stored a signal, and by run_foreground() once it has stored the process ID:
-/// whichever comes second passes the signal on.
+/// Called by the handler after it stores a signal, and by run_foreground() after it stores the process ID. The later of
+/// the two calls passes the signal on.
 void pass_on_early_signal() {
   const pid_t pid = child_pid;
   if (pid <= 0) return;
@@ -41,8 +42,9 @@ void pass_on(int number) {
   errno = saved;
 }
 
-/// The terminal sends it to the program as well, another process to us alone, or also to the whole group, and some
-/// (timeout(1)) twice: it is passed on once a second at most, for a second one makes many a server give up its work.
+/// Passes on a signal that did not come from the terminal, at most once a second. A signal from the terminal reaches
+/// the program directly. Another process signals only us, or the whole group, and some processes (timeout(1)) signal
+/// twice. A second signal makes many servers abandon their work.
 void pass_on_unless_from_terminal(int number, siginfo_t* info, void* /*context*/) {
   constexpr std::int64_t kOnceIn = 1'000'000'000;
   static volatile std::int64_t last = -kOnceIn;
@@ -52,11 +54,11 @@ void pass_on_unless_from_terminal(int number, siginfo_t* info, void* /*context*/
   pass_on(number);
 }
 
-/// Keeps the dispositions of the signals that we treat otherwise while the program runs.
+/// Saves the dispositions of the signals that we handle differently while the program runs.
 class Dispositions {
  public:
-  /// Holds these signals back from this thread until unblock(): before fork() has returned here, there is no one to
-  /// pass them to. Other threads may take them: see early_signal.
+  /// Blocks these signals in this thread until unblock(), because before fork() returns there is no process to pass the
+  /// signals to. Other threads may still receive these signals (early_signal).
   Dispositions() {
     sigset_t held;
     sigemptyset(&held);
@@ -78,7 +80,8 @@ class Dispositions {
     for (int i = 0; i < used_; ++i) ::sigaction(numbers_[i], &before_[i], nullptr);
   }
 
-  /// What exec does with handlers, done before unblock(): one of ours would take a signal that is for the program.
+  /// Resets handlers as exec does, but before unblock(). Otherwise a handler of zerotax would receive a signal meant
+  /// for the program.
   void forget_handlers() const {
     for (int i = 0; i < used_; ++i) {
       struct sigaction action {};
@@ -133,10 +136,11 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
     return result;
   }
 
-  early_signal = interrupted();  // one that asked for our end before the program started is passed on as well
+  early_signal = interrupted();  // a signal that asked us to end before the program started is passed on as well
   const Dispositions dispositions;
   result.started_ns = monotonic_ns();
-  // What it leaves behind goes to init as ever, not to us (os/child.cc wants that for probes).
+  // Orphans of the program are adopted by init as usual, not by this process. os/child.cc makes this process the reaper
+  // of probes' orphans.
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -160,10 +164,11 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   dispositions.unblock();
   result.pid = pid;
   pipe.write_end.reset();
-  // Returns at the exec, which closes the other end.
+  // The read returns at the exec, which closes the other end of the pipe.
   while (::read(pipe.read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
   }
-  // It has ended, and is still there to be asked: what wait4 says is of its descendants too.
+  // The process has ended but is not reaped, so its own counts can be read. wait4 would include the counts of its
+  // descendants.
   siginfo_t end{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }

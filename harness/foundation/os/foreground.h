@@ -11,34 +11,38 @@
 
 namespace zerotax {
 
-/// A program that takes our place in the foreground: our terminal, our standard streams, our process group.
+/// A program that runs in the foreground instead of this process, with the same terminal, standard streams and process
+/// group.
 struct ForegroundCommand {
   std::string program;                                           ///< path
-  std::vector<std::string> words;                                ///< argv, argv[0] included
-  std::vector<std::pair<std::string, std::string>> environment;  ///< added to ours, or replacing
-  void (*before_exec)() = nullptr;                               ///< in the child; async-signal-safe
-  bool output_to_errors = false;  ///< the program writes to our standard error in place of standard output
+  std::vector<std::string> words;                                ///< argv, including argv[0]
+  std::vector<std::pair<std::string, std::string>> environment;  ///< added to our environment, or replacing variables
+                                                                 ///< in it
+  void (*before_exec)() = nullptr;                               ///< called in the child; must be async-signal-safe
+  bool output_to_errors = false;  ///< whether the program writes to our standard error in place of standard output
 };
 
 struct ForegroundResult {
-  int not_started = 0;  ///< errno of a start that failed
-  int exit_status = 0;  ///< as a shell reports it: 128 + signal
-  int signal = 0;       ///< that ended it, or 0
+  int not_started = 0;  ///< errno of a failed start
+  int exit_status = 0;  ///< status as a shell reports it: the exit status, or 128 + signal
+  int signal = 0;       ///< the signal that ended the program, or 0
   pid_t pid = 0;
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC
   std::int64_t wall_ns = 0;
-  std::int64_t user_ns = 0;  ///< of it and of those of its descendants that were waited for
+  std::int64_t user_ns = 0;  ///< CPU time of the program and its descendants that were waited for
   std::int64_t system_ns = 0;
-  std::optional<std::uint64_t> minor_faults;  ///< of it alone, until its end, those before its exec included
-  std::uint64_t all_minor_faults = 0;         ///< including its descendants that were waited for
+  std::optional<std::uint64_t> minor_faults;  ///< faults of the program alone until its end, including the faults
+                                              ///< before its exec
+  std::uint64_t all_minor_faults = 0;         ///< faults including descendants that were waited for
 };
 
-/// Runs it to its end. What the terminal sends (SIGINT, SIGQUIT) reaches it by itself; SIGTERM, SIGHUP, SIGUSR1 and
-/// SIGUSR2 sent to us are passed on, SIGINT and SIGQUIT too if a process sent them. Nothing of this ends us.
+/// Runs a program until it ends. Signals from the terminal (SIGINT, SIGQUIT) reach the program directly. SIGTERM,
+/// SIGHUP, SIGUSR1 and SIGUSR2 sent to this process are passed on. SIGINT and SIGQUIT are passed on if a process sent
+/// them. None of these signals ends this process.
 ForegroundResult run_foreground(const ForegroundCommand& command);
 
-/// Passes a signal to the program in the foreground, or to the one whose start has begun. Async-signal-safe; for
-/// handlers that run_foreground() replaces, which another thread may still be in.
+/// Passes a signal to the foreground program, even while the program is being started. Async-signal-safe. The handlers
+/// that run_foreground() replaces call this function too, because another thread may still be in one of them.
 void pass_to_foreground(int number);
 
 }  // namespace zerotax

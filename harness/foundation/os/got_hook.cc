@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-/// The tables by which a symbol is found by name.
+/// Tables for finding a symbol by name.
 struct Symbols {
   const ElfW(Sym) * table = nullptr;
   const char* names = nullptr;
@@ -98,7 +98,7 @@ void* chosen_by(void* function) {
 #endif
 }
 
-/// The part of an object's dynamic section that is needed to walk its relocations.
+/// The parts of an object's dynamic section that are needed to read its relocations.
 struct Dynamic {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
@@ -119,7 +119,8 @@ struct Search {
     }
   }
 
-  // Both say no of nearly all the slots of a C++ library: there are ten thousand, and twenty functions to find.
+  // These two functions reject nearly all slots of a C++ library. Such a library may have ten thousand slots, while
+  // only some twenty functions are searched.
   [[nodiscard]] bool may_have(const char* name) const { return third_letters[third_letter(name)]; }
   [[nodiscard]] bool may_have(const void* function) const {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
@@ -137,7 +138,7 @@ struct Search {
   }
 
   bool third_letters[256] = {};
-  AddressRange originals{UINTPTR_MAX, 0};  ///< where they lie: mostly beside each other
+  AddressRange originals{UINTPTR_MAX, 0};  ///< range of the functions' addresses, which are mostly close together
 };
 
 Dynamic read_dynamic(const dl_phdr_info& object) {
@@ -199,7 +200,8 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
     }
     auto* slot = reinterpret_cast<void**>(object.dlpi_addr + table[i].r_offset);
     const auto symbol_index = ELF64_R_SYM(table[i].r_info);
-    // A slot may be replaced while it is unbound: it points into its own object's procedure linkage table.
+    // A slot may be replaced while it is unbound, that is, while it points into its own object's procedure linkage
+    // table.
     const bool unbound =
         lazy && symbol_index != 0 && dynamic.symbols != nullptr && dynamic.strings != nullptr && holds(object, *slot);
     const ElfW(Sym)* symbol = unbound ? &dynamic.symbols[symbol_index] : nullptr;
@@ -208,7 +210,8 @@ void replace_in_table(const dl_phdr_info& object, const Dynamic& dynamic, const 
     for (std::size_t r = 0; r < search.count; ++r) {
       const GotReplacement& replacement = search.replacements[r];
       const bool resolved = *slot == replacement.original;
-      // By its name then; not when it is bound to some other function of that name.
+      // An unbound slot is matched by its name. A slot that is bound to a different function of the same name is not
+      // replaced.
       const bool named = symbol != nullptr && (symbol->st_shndx == SHN_UNDEF || replacement.of_definer) &&
                          std::strcmp(dynamic.strings + symbol->st_name, replacement.symbol) == 0;
       if (!resolved && !named) continue;
@@ -256,9 +259,10 @@ bool is_named(const dl_phdr_info& object, const char* name) {
   return false;
 }
 
-void* find_symbol(const dl_phdr_info& object, const char* name) {
+void* find_symbol(const dl_phdr_info& object, const char* name, std::size_t* bytes) {
   const ElfW(Sym)* const symbol = find_entry(symbols_of(object), name);
   if (symbol == nullptr) return nullptr;
+  if (bytes != nullptr) *bytes = symbol->st_size;
   void* const address = reinterpret_cast<void*>(object.dlpi_addr + symbol->st_value);
   return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? chosen_by(address) : address;
 }

@@ -9,49 +9,48 @@
 
 namespace zerotax {
 
-/// The dynamic section of an object that is loaded into this process; nullptr if it has none.
+/// Returns the dynamic section of an object loaded into this process, or nullptr if there is none.
 const ElfW(Dyn) * dynamic_section(const dl_phdr_info& object);
 
-/// The target of a pointer in the dynamic section. glibc relocates these pointers in place; other loaders, and the
-/// vDSO, leave offsets.
+/// Returns the target of a pointer in the dynamic section. glibc relocates these pointers in place; other loaders, and
+/// the vDSO, leave offsets.
 template <typename T>
 const T* dynamic_pointer(const dl_phdr_info& object, ElfW(Addr) value) {
   const ElfW(Addr) address = value < object.dlpi_addr ? object.dlpi_addr + value : value;
   return reinterpret_cast<const T*>(address);
 }
 
-/// Whether an address lies in one of the object's loaded segments.
+/// Whether an address is in one of the object's loaded segments.
 bool holds(const dl_phdr_info& object, const void* address);
 
-/// Whether a library has this name as its DT_SONAME, by which other objects request it.
+/// Whether a library has this name as its DT_SONAME, the name under which other objects request it.
 bool is_named(const dl_phdr_info& object, const char* name);
 
-/// The address of a function or variable that the object defines, in its default version, as dlsym finds it; nullptr if
-/// the object does not define the symbol. Allocates nothing, takes no lock, and leaves dlerror alone.
-void* find_symbol(const dl_phdr_info& object, const char* name);
+/// Returns the address of a function or variable that the object defines, in its default version, like dlsym. Returns
+/// nullptr if the object does not define the symbol. Allocates nothing, takes no lock, and does not change dlerror.
+void* find_symbol(const dl_phdr_info& object, const char* name, std::size_t* bytes = nullptr);
 
-/// One function to replace wherever a loaded object calls it through its global offset table.
+/// A function to replace wherever a loaded object calls it through its global offset table.
 struct GotReplacement {
-  const char* symbol;  ///< its name in relocations
-  void* original;      ///< what the name resolves to (the chosen variant, where it is an indirect function)
+  const char* symbol;  ///< name of the function in relocations
+  void* original;      ///< address to which the name resolves (for an indirect function, the selected variant)
   void* replacement;
-  bool of_definer = false;  ///< unbound slots of the name in the object that defines it, too
+  bool of_definer = false;  ///< whether to also replace unbound slots in the object that defines the function
 };
 
-/// Replaces, in every object loaded so far, each GOT slot that belongs to one of the functions: slots that hold its
-/// resolved address (this finds the C library's own internal calls, which go through an IRELATIVE slot), and slots of
-/// its name that lazy binding has not filled in yet. Read-only relocated pages are made writable for the moment.
-/// RELA only. `within`, if given, limits it to the object whose memory holds that address. Returns the number of
-/// slots replaced. Allocates nothing. Method: research note of the project; System V ABI, AMD64 supplement,
-/// "Relocation".
+/// Replaces the GOT slots of these functions in every object loaded so far. A slot belongs to a function if it contains
+/// the function's resolved address, or if it has the function's name and lazy binding has not filled the slot yet.
+/// Includes slots through which the C library calls itself (IRELATIVE). Read-only relocated pages are made writable
+/// temporarily. Handles RELA only. `within`, if given, restricts the search to the object that contains this address.
+/// Returns the number of slots replaced. Allocates nothing. Source: System V ABI, AMD64 supplement, "Relocation".
 std::size_t replace_got_slots(const GotReplacement* replacements, std::size_t count, const void* within = nullptr);
 
 /// Up to N replacements, collected by name.
 template <std::size_t N>
 class GotReplacements {
  public:
-  /// Finds `symbol` (dlsym, RTLD_DEFAULT) and remembers it in `real`, to be called by the replacement. A symbol that is
-  /// not there is left alone.
+  /// Finds `symbol` (dlsym, RTLD_DEFAULT) and stores its address in `real`, by which the replacement calls the
+  /// original. A missing symbol is ignored.
   template <typename Function>
   void add(const char* symbol, Function*& real, Function* replacement) {
     void* found = ::dlsym(RTLD_DEFAULT, symbol);
@@ -60,7 +59,7 @@ class GotReplacements {
     all_[count_++] = {symbol, found, reinterpret_cast<void*>(replacement), false};
   }
 
-  /// replace_got_slots of them all; not every caller minds how many.
+  /// Replaces the slots of all collected functions, and returns the number of slots.
   // NOLINTNEXTLINE(modernize-use-nodiscard)
   std::size_t apply() const { return replace_got_slots(&all_[0], count_); }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kKib = 1024;
 
-/// A line is like "Anonymous:    1234 kB".
+/// Returns the value of a line such as "Anonymous:    1234 kB", in bytes.
 std::int64_t field_of(const char* text, const char* name) {
   const char* found = std::strstr(text, name);
   return found == nullptr ? 0 : std::strtoll(found + std::strlen(name), nullptr, 10) * kKib;

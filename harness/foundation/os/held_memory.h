@@ -6,30 +6,29 @@
 
 namespace zerotax {
 
-/// The anonymous memory of this process, to the byte, as the kernel counts it when it is asked: "Anonymous" and
-/// "AnonHugePages" of /proc/self/smaps_rollup (Linux 4.14). Allocates nothing after it was made. It takes some 10 ms
-/// for each GiB in small pages.
+/// Reads the exact anonymous memory of this process: "Anonymous" and "AnonHugePages" of /proc/self/smaps_rollup (since
+/// Linux 4.14). Allocates nothing after construction. A read takes some 10 ms per GiB in small pages.
 class HeldMemory {
  public:
   struct Bytes {
     std::int64_t all = 0;
-    std::int64_t huge = 0;  ///< those in transparent huge pages
+    std::int64_t huge = 0;  ///< bytes in transparent huge pages
   };
 
   HeldMemory();
   [[nodiscard]] bool available() const { return static_cast<bool>(file_); }
-  /// Nothing is held where it is not available.
+  /// Returns zeros if the file is unavailable.
   [[nodiscard]] Bytes read() const;
 
  private:
   UniqueFd file_;
 };
 
-/// Bytes of page tables of a process, of every level but the topmost: VmPTE of its file "status" in /proc (proc(5);
-/// mm_pgtables_bytes in the kernel). Negative if /proc does not say. Allocates nothing.
+/// Returns the bytes of a process's page tables, at every level but the topmost: VmPTE in /proc/PID/status. Negative if
+/// unavailable. Allocates nothing. Source: proc(5); mm_pgtables_bytes in the kernel.
 std::int64_t page_table_bytes(const char* status_file);
 
-/// The same of the calling process.
+/// Returns the bytes of the calling process's page tables.
 inline std::int64_t own_page_table_bytes() { return page_table_bytes("/proc/self/status"); }
 
 }  // namespace zerotax

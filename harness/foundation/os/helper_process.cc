@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::int64_t kStartMs = 10'000;
 
-/// posix_spawn, not fork: it neither runs the allocator's fork handlers nor has its pages copied on the next write.
+/// Uses posix_spawn instead of fork, so that the allocator's fork handlers do not run, and this process's later writes
+/// do not copy pages.
 int spawn(pid_t& pid, const char* program, const char* argument, int input, int output) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -141,12 +142,12 @@ std::optional<std::string_view> MessageSocket::receive(UniqueFd* descriptor) {
 const char* HelperProcess::start(const char* program, const char* argument) {
   Pipe input = make_pipe();
   Pipe output = make_pipe();
-  if (!input.read_end || !output.read_end) return "no pipe to the server";
+  if (!input.read_end || !output.read_end) return "a pipe to the server cannot be made";
   lifeline_ = std::move(input.write_end);
   if (const int failure = spawn(pid_, program, argument, input.read_end.get(), output.write_end.get())) {
     pid_ = -1;
     lifeline_.reset();
-    return failure == ENOENT ? "its server is not there: install libssl-dev, then build again"
+    return failure == ENOENT ? "its server does not exist: install libssl-dev, then build again"
                              : "its server could not be started";
   }
   output.write_end.reset();
@@ -162,7 +163,7 @@ const char* HelperProcess::read_greeting(int fd) {
   while (std::strstr(&greeting_[0], "\n\n") == nullptr) {
     const std::int64_t left = (deadline - monotonic_ns()) / 1'000'000;
     pollfd wait{fd, POLLIN, 0};
-    if (left <= 0 || ::poll(&wait, 1, static_cast<int>(left)) == 0) return "its server said nothing for 10 s";
+    if (left <= 0 || ::poll(&wait, 1, static_cast<int>(left)) == 0) return "its server did not answer for 10 s";
     const ssize_t got = ::read(fd, &greeting_[length], sizeof greeting_ - 1 - length);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return "its server ended before it was ready";
@@ -183,7 +184,8 @@ void HelperProcess::stop() {
 
 void HelperProcess::end_with_parent() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have ended before that: then the lifeline has, too. Signals are for the parent to heed.
+  // If the parent ended before this prctl, standard input has ended too, so the watcher below ends the helper. Signals
+  // from the terminal are left to the parent.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
   pthread_t watcher{};
   const int failure = ::pthread_create(

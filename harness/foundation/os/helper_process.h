@@ -37,10 +37,10 @@ class MessageReader {
 
   std::uint64_t number();
   std::string_view text();
-  /// The number of parts that follow, each of at least `each` bytes. The number never exceeds what the message can
-  /// hold.
+  /// Reads the number of parts that follow, each of at least `each` bytes. Returns at most the number of parts that fit
+  /// in the rest of the message.
   std::size_t count(std::size_t each);
-  /// Whether no part was missing so far.
+  /// Whether no part has been missing so far.
   [[nodiscard]] bool intact() const { return intact_; }
 
  private:
@@ -51,17 +51,17 @@ class MessageReader {
 /// One end of a pair of connected sockets that preserve message boundaries (SOCK_SEQPACKET).
 class MessageSocket {
  public:
-  /// Maximum size of a message that is sent or received: the kernel's default buffer holds 208 KiB.
+  /// Maximum size of a sent or received message. The kernel's default buffer holds 208 KiB.
   static constexpr std::size_t kMostBytes = std::size_t{192} * 1024;
 
   MessageSocket() = default;
   explicit MessageSocket(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Sends a message, with a descriptor unless that is -1. Returns whether the kernel accepted the message.
+  /// Sends a message, together with `descriptor` unless it is -1. Returns whether the kernel accepted the message.
   bool send(std::string_view bytes, int descriptor = -1);
-  /// The next message, which is valid until the next call. Nothing if the other end is closed, or the message is too
-  /// long. `descriptor` receives the descriptor that came with the message; if it is nullptr, the kernel closes that
-  /// descriptor.
+  /// Receives the next message, which is valid until the next call. Returns nothing if the other end is closed, or the
+  /// message is too long. `descriptor` receives the descriptor that came with the message. If `descriptor` is nullptr,
+  /// the kernel closes the descriptor that came with the message.
   std::optional<std::string_view> receive(UniqueFd* descriptor);
   [[nodiscard]] int fd() const { return fd_.get(); }
 
@@ -70,9 +70,9 @@ class MessageSocket {
   std::vector<char> buffer_;
 };
 
-/// A program of ours that serves the one that started it, and never outlives it. It is started with an empty
-/// environment and no descriptor but its standard ones, so that nothing that is preloaded or configured here reaches
-/// it; it must end when its standard input ends. Allocates nothing. Not for several threads.
+/// A program of zerotax that serves this process and never outlives it. The program starts with an empty environment
+/// and only its standard descriptors, so that nothing preloaded or configured here affects the program. The program
+/// must end when its standard input ends. Allocates nothing. Not thread-safe.
 class HelperProcess {
  public:
   HelperProcess() = default;
@@ -80,29 +80,32 @@ class HelperProcess {
   HelperProcess& operator=(const HelperProcess&) = delete;
   ~HelperProcess() { stop(); }
 
-  /// Starts `program` with one argument, and reads its greeting: text up to an empty line, on its standard output,
-  /// within ten seconds. Returns nullptr, or why it failed. Its standard error is ours.
+  /// Starts `program` with one argument, and reads its greeting within ten seconds. The greeting is text on its
+  /// standard output, up to an empty line. Returns nullptr, or the reason for a failure. The program writes to our
+  /// standard error.
   const char* start(const char* program, const char* argument);
-  /// Ends it and waits for its end; without effect if it does not run.
+  /// Ends the program and waits for its end. Has no effect if the program does not run.
   void stop();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// What it said, with a terminating zero.
+  /// Returns the greeting, terminated by a zero byte.
   [[nodiscard]] const char* greeting() const { return &greeting_[0]; }
 
-  /// Called by the helper itself, first thing: it is killed when the thread that started it ends, however that
-  /// happens, and ends when its standard input does.
+  /// Makes the calling helper end with its parent. A helper calls this function before anything else. The helper is
+  /// killed when the thread that started it ends, for whatever reason. The helper also ends when its standard input
+  /// ends.
   static void end_with_parent();
 
  private:
   const char* read_greeting(int fd);
 
   pid_t pid_ = -1;
-  UniqueFd lifeline_;  ///< its standard input
+  UniqueFd lifeline_;  ///< the program's standard input
   char greeting_[4096] = {};
 };
 
-/// Writes the path of a file that is given relative to the folder of this program. False if the path does not fit.
+/// Writes the path of a file whose name is relative to the folder of this program. Returns false if the path does not
+/// fit.
 bool path_beside_this_program(const char* name, char* path, std::size_t bytes);
 
 }  // namespace zerotax

@@ -12,10 +12,11 @@
 namespace zerotax {
 namespace {
 
-/// linux/prctl.h, since 6.18.
+/// Defined in linux/prctl.h since Linux 6.18.
 constexpr unsigned long kExceptAdvised = 1UL << 1;
 
-/// Sums a counter over all sizes in /sys. Without /sys, takes the counter of huge pages in /proc/vmstat.
+/// Sums a counter over all page sizes in /sys. If /sys has no such counter, reads the counter of huge pages in
+/// /proc/vmstat.
 std::optional<std::uint64_t> sum_of(const char* counter, const char* of_huge_pages) {
   constexpr const char* kFolder = "/sys/kernel/mm/transparent_hugepage";
   std::error_code failure;
@@ -54,7 +55,7 @@ HugePages huge_pages_of(const std::string& word) {
 }
 
 Measured<std::string> system_huge_pages() {
-  // "always [madvise] never" says madvise.
+  // The line "always [madvise] never" means "madvise".
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string line;
   if (!std::getline(file, line)) return NotAvailable{"this kernel has no transparent huge pages"};
@@ -69,10 +70,10 @@ std::string why_no_huge_pages(HugePages wanted) {
   const auto setting = system_huge_pages();
   if (!setting) return setting.why();
   if (*setting == "never" || (*setting != "always" && wanted == HugePages::kAlways)) {
-    return "the system's setting is '" + *setting + "', and a process cannot have more";
+    return "the system's setting is '" + *setting + "', and a process cannot exceed the setting";
   }
   if (*setting == "always" && wanted == HugePages::kAdvised && !kernel_is_at_least(6, 18)) {
-    return "the system's setting is 'always', and only from Linux 6.18 on can a process have less, but not none";
+    return "the system's setting is 'always', and switching a process to 'madvise' needs Linux 6.18 or later";
   }
   return "";
 }

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 void require_working_folder() {
   std::error_code failure;
   if (!fs::current_path(failure).empty()) return;
-  throw UsageError("the working folder was deleted", "change to another one, as with cd /");
+  throw UsageError("the working folder was deleted", "change to another folder, as with cd /");
 }
 
 void require_folder_of(const fs::path& path) {
@@ -54,7 +54,7 @@ bool is_there(const std::string& path) {
 
 std::string read_input_file(const std::string& path) {
   if (path.find('\0') != std::string::npos) cannot_read(path, EINVAL);
-  // Not blocking: a pipe without a writer would be waited for in open itself.
+  // Without O_NONBLOCK, open would wait for a writer if the path is a pipe.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!fd) cannot_read(path, errno);
   struct stat status {};
@@ -64,7 +64,7 @@ std::string read_input_file(const std::string& path) {
                      "give a file that zerotax wrote");
   }
   const auto too_large = [&] {
-    return UsageError(path + " is larger than 1 GiB", "give a file that zerotax wrote: none is that large");
+    return UsageError(path + " is larger than 1 GiB", "give a file that zerotax wrote: no such file is that large");
   };
   if (static_cast<std::size_t>(status.st_size) > kMostInputBytes) throw too_large();
   std::string text;
@@ -77,7 +77,7 @@ std::string read_input_file(const std::string& path) {
     if (got == 0) break;
     bytes += static_cast<std::size_t>(got);
     if (bytes > kMostInputBytes) throw too_large();
-    // It grew while it was read, or is of /proc, where every size is 0.
+    // The file grew while it was read, or is in /proc, where every size is 0.
     if (bytes == text.size()) text.resize(std::min(2 * bytes, kMostInputBytes) + 1);
   }
   text.resize(bytes);

@@ -6,24 +6,26 @@
 
 namespace zerotax {
 
-/// Throws UsageError if the current folder, where relative paths begin, was deleted.
+/// Throws UsageError if the current folder, on which relative paths depend, was deleted.
 void require_working_folder();
 
-/// The same, if the path is relative: explains why nothing was found there.
+/// Throws UsageError if the path is relative and the current folder was deleted. This error explains why nothing was
+/// found at the path.
 void require_folder_of(const std::filesystem::path& path);
 
-/// A path from the root folder on. Throws like require_working_folder, in place of std::filesystem's own error.
+/// Returns a path as absolute. If the current folder was deleted, throws the error of require_working_folder instead of
+/// std::filesystem's.
 std::filesystem::path absolute_path(const std::filesystem::path& path);
 
-/// More than any file that zerotax writes; what is larger is a mistake, and would only fill the memory.
+/// Maximum size of an input file, larger than any file that zerotax writes. A larger file is a mistake, and would only
+/// fill the memory.
 inline constexpr std::size_t kMostInputBytes = std::size_t{1} << 30;
 
-/// Whether anything has this name, even a dangling link: what cannot be read is not mistaken for what does not
-/// exist.
+/// Whether anything has this name, even a dangling link, so that an unreadable file is not reported as missing.
 bool is_there(const std::string& path);
 
-/// The whole of a regular file. Throws UsageError at once for anything else (a pipe, a device or a socket would block,
-/// or never end), for one that is larger than kMostInputBytes, and for one that cannot be read.
+/// Returns the contents of a regular file. Throws UsageError if the file is larger than kMostInputBytes or cannot be
+/// read. Other kinds of file are refused at once, because a pipe, a device or a socket could block or never end.
 std::string read_input_file(const std::string& path);
 
 }  // namespace zerotax

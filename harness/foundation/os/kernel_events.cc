@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-/// A million events of 100 bytes a second fill 8 MiB in 80 ms, and are read every 10.
+/// A million events of 100 bytes a second fill this buffer in 80 ms, and the buffer is read every 10 ms.
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 
 bool has_tracepoint(const std::vector<KernelEventKind>& kinds) {
@@ -27,12 +27,13 @@ bool has_tracepoint(const std::vector<KernelEventKind>& kinds) {
 
 [[noreturn]] void refuse(int error) { throw perf_refusal("kernel time cannot be sampled", error, 1); }
 
-/// The only CPU that a thread may run on.
+/// Returns the only CPU that a thread may run on. Throws MachineError if there are several.
 int only_cpu(pid_t tid) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   if (::sched_getaffinity(tid, sizeof cpus, &cpus) != 0) refuse(errno);
-  if (CPU_COUNT(&cpus) != 1) throw MachineError("the thread to sample is not bound to a CPU", "bind it with taskset");
+  if (CPU_COUNT(&cpus) != 1)
+    throw MachineError("the thread to sample is not bound to a CPU", "bind the thread with taskset");
   int cpu = 0;
   while (!CPU_ISSET(cpu, &cpus)) ++cpu;
   return cpu;
@@ -41,7 +42,7 @@ int only_cpu(pid_t tid) {
 }  // namespace
 
 std::optional<KernelEventKind> find_tracepoint(const std::string& name) {
-  // It lies in sched/sched_wakeup.
+  // tracefs has the event in the folder sched/sched_wakeup.
   std::string path = name;
   std::replace(path.begin(), path.end(), ':', '/');
   const auto tracepoint = read_trace_event(path);
@@ -52,7 +53,8 @@ std::optional<KernelEventKind> find_tracepoint(const std::string& name) {
 KernelEventKind require_tracepoint(const std::string& name) {
   if (const auto found = find_tracepoint(name)) return *found;
   throw MachineError(fmt::format("the tracepoint {} cannot be read", name),
-                     "run it as root: tracepoints are root's; an older kernel may not have this one");
+                     "run zerotax as root, because only root may read tracepoints; an older kernel may lack this "
+                     "tracepoint");
 }
 
 KernelEvents::KernelEvents(std::vector<KernelEventKind> kinds)
@@ -69,7 +71,7 @@ KernelEvents::KernelEvents(std::vector<KernelEventKind> kinds, pid_t thread)
   for (std::size_t kind = 0; kind < kinds_.size(); ++kind) open(kind, thread, -1);
 }
 
-/// `thread` 0: the program that this one execs next, on one CPU.
+/// Opens an event of a thread on one CPU. `thread` 0 means the program that this thread execs next.
 void KernelEvents::open(std::size_t kind, pid_t thread, int cpu) {
   const KernelEventKind& opened = kinds_[kind];
   perf_event_attr attributes{};
@@ -148,7 +150,7 @@ void KernelSampler::stop() { ::ioctl(fd_.get(), PERF_EVENT_IOC_DISABLE, 0); }
 void KernelSampler::read(std::vector<std::vector<std::uint64_t>>& stacks) {
   buffer_.front().read([&](const perf_event_header& header, PerfRecordReader reader) {
     if (header.type != PERF_RECORD_SAMPLE) return;
-    reader.take<std::uint32_t>();  // the process
+    reader.take<std::uint32_t>();  // process ID
     if (reader.take<std::uint32_t>() != static_cast<std::uint32_t>(tid_)) return;
     stacks.push_back(reader.take_chain());
   });

@@ -5,7 +5,7 @@
 namespace zerotax {
 namespace {
 
-/// Parses a number and moves on to what follows it. Also runs in a recorded program, without the C++ runtime.
+/// Parses a number and advances past it. This code also runs in a recorded program, without the C++ runtime.
 int number_at(const char*& text) {
   int value = 0;
   for (; *text >= '0' && *text <= '9'; ++text) value = 10 * value + (*text - '0');

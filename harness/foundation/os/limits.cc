@@ -12,7 +12,7 @@ struct Known {
   int resource;
   const char* option;
   const char* what;
-  std::uint64_t unit;  ///< of ulimit, in the resource's own; 0: it differs from shell to shell
+  std::uint64_t unit;  ///< size of one unit of ulimit, such as 1024 bytes; 0 if it differs between shells
 };
 
 constexpr Known kKnown[] = {

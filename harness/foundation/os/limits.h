@@ -6,19 +6,21 @@
 
 namespace zerotax {
 
-/// The soft limit of a resource (RLIMIT_AS, …; getrlimit(2)) of this process and those it starts, in the resource's own
-/// unit (bytes, seconds, descriptors, processes); empty if there is none.
+/// Returns the soft limit of a resource (RLIMIT_AS, …; getrlimit(2)) for this process and the processes that it starts.
+/// The limit is in the resource's own unit (bytes, seconds, descriptors, processes). Returns nothing if there is no
+/// limit.
 std::optional<std::uint64_t> resource_limit(int resource);
 
-/// Raises the limit of open files as far as it may be, and returns it: a descriptor is needed for each thread, CPU and
-/// perf event. 0 if it is not known.
+/// Raises the limit of open files as far as permitted. Returns the new limit, or 0 if it is unknown. Each thread, CPU
+/// and perf event needs a descriptor.
 std::uint64_t allow_many_files();
 
-/// How people meet that limit: "the limit of address space, ulimit -v 60000". The shell counts in KiB (file sizes: in
-/// blocks of 512 bytes or 1 KiB, so that no number is given). "" for a resource that is not known here.
+/// Describes the limit in the user's terms: "the limit of address space, ulimit -v 60000". The shell counts in KiB.
+/// File sizes get no number, because shells count them in blocks of 512 bytes or 1 KiB. Returns "" for an unknown
+/// resource.
 std::string limit_words(int resource);
 
-/// The option of ulimit that raises it: "-v". "" for a resource that is not known here.
+/// Returns the option of ulimit that raises the limit: "-v". Returns "" for an unknown resource.
 std::string limit_option(int resource);
 
 }  // namespace zerotax

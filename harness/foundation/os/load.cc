@@ -21,9 +21,10 @@ namespace {
 
 constexpr double kQuiet = 0.1;
 constexpr double kBusy = 0.5;
-/// Of others' share of the CPUs: beside as many processes of ours, a busy machine's get half of them.
+/// Threshold for the share of the machine's CPUs that other programs use. It is half of kBusy, because zerotax's own
+/// processes may take half of the CPU time that other programs want.
 constexpr double kBusyShare = kBusy / 2;
-/// /proc/stat counts in hundredths of a second: a shorter time says nothing.
+/// Shortest interval to evaluate, because /proc/stat counts in hundredths of a second.
 constexpr std::int64_t kShortestNs = 500'000'000;
 constexpr std::int64_t kNsPerS = 1'000'000'000;
 
@@ -33,7 +34,8 @@ std::int64_t used_by(int who) {
   return in_ns(usage.ru_utime) + in_ns(usage.ru_stime);
 }
 
-/// All but idle and waiting: user, nice, system, irq, softirq. Time that the host took (steal) belongs to no program.
+/// Returns the CPU time that is neither idle nor waiting: user, nice, system, irq, softirq. Time that the host took
+/// (steal) belongs to no program.
 std::optional<std::int64_t> busy_ns() {
   std::ifstream file("/proc/stat");
   std::string cpu;

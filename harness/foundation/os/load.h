@@ -7,54 +7,56 @@
 #include <thread>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/measured.h"
 
 namespace zerotax {
 
-/// What runs beside a measured process takes CPU, cache and memory bandwidth from it; on this many CPUs less than a
-/// tenth of one each is what an idle system does, and half of one is a neighbour that every other process meets.
+/// Load beside a measured process, which takes CPU, cache and memory bandwidth from the process. An idle system has
+/// less than a tenth of a runnable process per CPU. At half a process per CPU, half of the CPUs are busy.
 enum class LoadLevel : std::uint8_t { kQuiet, kNoisy, kBusy };
 
-/// The level of so many runnable processes on so many CPUs. This is where load is judged: `zerotax doctor`, comparisons
-/// of runs, and everything that says under which load it was measured.
+/// Returns the level of a load average on `cpus` CPUs. Only this function judges load, for `zerotax doctor`, for
+/// comparisons of runs, and for all statements about the load of a measurement.
 LoadLevel load_level(double load, std::size_t cpus);
 
-/// CPUs that this process may run on.
+/// Returns the number of CPUs that this process may run on.
 std::size_t allowed_cpus();
 
-/// What was read at one moment. Nothing for what the kernel does not say.
+/// Load values at one moment. Unavailable values are absent.
 struct LoadReading {
-  std::optional<double> load;          ///< of the last minute
-  std::int64_t now_ns = 0;             ///< monotonic
-  std::optional<std::int64_t> all_ns;  ///< CPU time of all programs so far, from /proc/stat
-  std::int64_t own_ns = 0;             ///< of this process and its children that ended
+  std::optional<double> load;          ///< load average of the last minute
+  std::int64_t now_ns = 0;             ///< monotonic time
+  std::optional<std::int64_t> all_ns;  ///< CPU time of all programs since boot, from /proc/stat
+  std::int64_t own_ns = 0;             ///< CPU time of this process and its ended children
 };
 LoadReading read_load();
 
-/// Under which load something was measured. The fields are the keys of "load" in results/schema/run.schema.json.
 struct Load {
-  std::size_t cpus = 0;
-  Measured<double> start;        ///< load average
-  Measured<double> end;          ///< load average
-  Measured<double> others_cpus;  ///< CPUs that other programs kept busy meanwhile, on average
-  bool busy = false;
-  std::string sentence;
+  RESULT("load", "The machine's load during a measurement.");
+  FIELD(std::size_t, cpus, "CPUs that the command could run on.", least(1));
+  FIELD(Measured<double>, start, "Load average over a minute when measuring began: mean number of runnable tasks.");
+  FIELD(Measured<double>, end,
+        "Load average over a minute when measuring ended, which includes the measured programs.");
+  FIELD(Measured<double>, others_cpus, "Mean number of CPUs that other programs kept busy during the measurement.");
+  FIELD(bool, busy,
+        "Whether the load makes times unreliable. The limits are half a runnable task per CPU at the start, and a "
+        "quarter of all CPUs used by other programs.");
+  FIELD(std::string, sentence, "Description of the load in one sentence.");
 };
 
-/// The load between two readings. Busy is what others did meanwhile: a quarter of the CPUs, half of what they could get
-/// beside as many measurements. Only where that is not known, it is a load average at the start that is: this one tells
-/// of the minute before, in which we may have been built ourselves, and the one at the end counts what was measured,
-/// too.
+/// Returns the load between two readings. The machine was busy if other programs used at least a quarter of the CPUs
+/// between the readings. The limit is a quarter, not half, because the measured programs may take half of the CPU time
+/// that other programs want. If the CPU time of other programs is unknown, the load average at the start decides. That
+/// average covers the previous minute, which may include building zerotax. The load average at the end is not used,
+/// because it includes the measured programs.
 Load load_between(const LoadReading& start, const LoadReading& end, std::size_t cpus = allowed_cpus());
 
-void to_json(Json& json, const Load& load);
-void from_json(const Json& json, Load& load);
-
-/// Keeps this machine busy while the object exists, by threads that only count. The threads take no signals.
+/// Keeps this machine busy while the object exists, by threads that only count. The threads receive no signals.
 class BusyCpus {
  public:
-  /// By default, two threads for each CPU that this process may use.
+  /// By default, starts two threads for each CPU that this process may use.
   explicit BusyCpus(std::size_t threads = 2 * allowed_cpus());
 
  private:

@@ -8,9 +8,9 @@
 
 namespace zerotax {
 
-// What instructions of the processor say: of a call, and of a stub of the procedure linkage table.
+// Decodes processor instructions: a call, and a stub of the procedure linkage table.
 
-/// Bytes before an address that the call there may take.
+/// Maximum bytes of a call instruction, and of a stub.
 #if defined(__x86_64__)
 inline constexpr std::size_t kCallBytes = 7;
 inline constexpr std::size_t kStubBytes = 11;
@@ -19,22 +19,22 @@ inline constexpr std::size_t kCallBytes = 4;
 inline constexpr std::size_t kStubBytes = 16;
 #endif
 
-/// Where a call leads to.
+/// The target of a call.
 struct CallTarget {
   enum class Kind {
-    kNone,      ///< it is no call
-    kFunction,  ///< to the address
-    kSlot,      ///< to what is stored at the address
-    kRegister,  ///< to where a register says
+    kNone,      ///< the instruction is not a call
+    kFunction,  ///< the function at `address`
+    kSlot,      ///< the function whose address is stored at `address`
+    kRegister,  ///< the function whose address is in a register
   };
   Kind kind = Kind::kNone;
   std::uint64_t address = 0;
 };
 
-/// The call that ends at `address`, of the kCallBytes before it.
+/// Returns the call that ends at `address`, given the kCallBytes before it.
 CallTarget call_ending_at(std::uint64_t address, const unsigned char* code);
 
-/// The slot with the address of the function that a stub leads to, if the kStubBytes at `address` are one.
+/// Returns the slot that contains the function's address, if the kStubBytes at `address` are a stub.
 std::optional<std::uint64_t> slot_of_stub(std::uint64_t address, const unsigned char* code);
 
 }  // namespace zerotax

@@ -5,7 +5,7 @@
 namespace zerotax {
 namespace {
 
-// From the Arm Architecture Reference Manual, chapter C6.2: an instruction, and its bits that are not operands.
+// Instructions, and masks of the bits that are not operands, from the Arm Architecture Reference Manual, chapter C6.2.
 constexpr std::uint32_t kCall = 0x94000000;
 constexpr std::uint32_t kCallMask = 0xfc000000;
 constexpr std::uint32_t kCallByRegister = 0xd63f0000;
@@ -22,7 +22,7 @@ std::uint32_t instruction(const unsigned char* code) {
   return word;
 }
 
-/// A number of so many bits, with its sign.
+/// Sign-extends a number of `bits` bits.
 std::uint64_t with_sign(std::uint64_t value, unsigned bits) {
   const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
   return (value ^ sign) - sign;
@@ -38,7 +38,7 @@ CallTarget call_ending_at(std::uint64_t address, const unsigned char* code) {
   return {};
 }
 
-/// adrp x16, page; ldr x17, [x16, #offset]; add x16, …; br x17; with or without bti c before it.
+/// A stub is: adrp x16, page; ldr x17, [x16, #offset]; add x16, …; br x17. An instruction `bti c` may precede the stub.
 std::optional<std::uint64_t> slot_of_stub(std::uint64_t address, const unsigned char* code) {
   if (instruction(code) == kBranchTarget) {
     address += 4;

@@ -11,7 +11,7 @@ std::uint64_t displaced(std::uint64_t from, const unsigned char* by) {
   return from + static_cast<std::uint64_t>(std::int64_t{distance});
 }
 
-/// call *register, or *(register): FF /2, with or without a displacement of a byte.
+/// Whether an instruction is call *register, or *(register): FF /2, with or without a displacement of a byte.
 bool is_call(unsigned char opcode, unsigned char operand) { return opcode == 0xff && (operand & 0x38) == 0x10; }
 
 }  // namespace
@@ -24,7 +24,7 @@ CallTarget call_ending_at(std::uint64_t address, const unsigned char* code) {
   return {};
 }
 
-/// endbr64, bnd, jmp *slot(%rip): the first two may be missing.
+/// A stub is endbr64, bnd, jmp *slot(%rip), of which the first two are optional.
 std::optional<std::uint64_t> slot_of_stub(std::uint64_t address, const unsigned char* code) {
   static constexpr unsigned char kEndbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
   std::size_t i = std::memcmp(code, &kEndbr[0], sizeof kEndbr) == 0 ? sizeof kEndbr : 0;

@@ -14,18 +14,18 @@
 namespace zerotax {
 namespace {
 
-/// The loader and a first call use up a smaller stack than this; nobody would measure under it on purpose.
+/// Stack size below which the loader and a first call run out of stack. No measurement needs such a small stack.
 constexpr std::uint64_t kSmallStack = std::uint64_t{256} * 1024;
 
 std::string raise_words(int resource) {
-  return fmt::format("raise it, as with ulimit {} {}", limit_option(resource),
+  return fmt::format("raise the limit, as with ulimit {} {}", limit_option(resource),
                      resource == RLIMIT_NOFILE ? "1024" : "unlimited");
 }
 
-/// The limits that such an errno may come from, and what else it may be.
+/// An errno, the limits that may cause it, and the remedy if no limit is the cause.
 struct Cause {
   int error;
-  int resources[3];  ///< -1: none
+  int resources[3];  ///< -1 if unused
   const char* otherwise;
 };
 
@@ -37,9 +37,13 @@ constexpr Cause kCauses[] = {
      {RLIMIT_NPROC, -1, -1},
      "no further process or thread is allowed: raise ulimit -u, or pids.max of the cgroup"},
     {ENOMEM, {RLIMIT_AS, RLIMIT_DATA, -1}, "free some memory"},
-    {EPERM, {-1, -1, -1}, "a seccomp filter or security module forbids it: allow it, or measure outside it"},
-    {EACCES, {-1, -1, -1}, "a security module or the file's permissions forbid it: allow it"},
-    {ENOSYS, {-1, -1, -1}, "this kernel, or a seccomp filter, does not offer it: allow it, or measure outside it"},
+    {EPERM,
+     {-1, -1, -1},
+     "a seccomp filter or security module forbids the call: allow the call, or measure outside the sandbox"},
+    {EACCES, {-1, -1, -1}, "a security module or the file's permissions forbid the access: allow the access"},
+    {ENOSYS,
+     {-1, -1, -1},
+     "this kernel lacks the call, or a seccomp filter denies it: allow the call, or measure outside the sandbox"},
 };
 
 }  // namespace
@@ -59,7 +63,7 @@ MachineError call_trouble(const std::string& what, int error) {
 
 MachineError start_trouble(const std::string& what, const ChildResult& child, const std::string& missing_remedy) {
   const std::string problem = fmt::format("{} cannot be started: {}", what, child.failed_call);
-  // An error of exec concerns the file; all others the machine.
+  // An exec error concerns the file, and any other error concerns the machine.
   const bool by_file = std::strcmp(child.failed_call, "exec") == 0 && child.code != EAGAIN && child.code != ENOMEM;
   if (by_file) return {fmt::format("{}: {}", problem, std::strerror(child.code)), missing_remedy};
   return call_trouble(problem, child.code);

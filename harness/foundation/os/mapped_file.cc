@@ -18,7 +18,7 @@ MappedFile::MappedFile(const std::string& path) {
     failure_ = errno;
     return;
   }
-  // A pipe would be waited for, a device may never end.
+  // Opening a pipe would block, and a device may never end.
   if (!S_ISREG(status.st_mode)) {
     failure_ = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     return;

@@ -5,8 +5,8 @@
 
 namespace zerotax {
 
-/// A file's bytes, mapped to read; none if it is empty or cannot be read, and then `failure` is errno's value (0:
-/// empty).
+/// A file's bytes, mapped for reading. The mapping is empty if the file is empty (`failure` is 0) or cannot be read
+/// (`failure` is errno).
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -31,7 +31,7 @@ void skip(const char*& text, const char* end, int fields) {
   for (; text < end && fields > 0; ++text) fields -= *text == ' ';
 }
 
-/// "7f00-7f01 rw-p 00000000 fe:00 1234 /path": proc_pid_maps(5).
+/// Parses a line such as "7f00-7f01 rw-p 00000000 fe:00 1234 /path" (proc_pid_maps(5)).
 Mapping parse_line(const char* text, const char* end) {
   Mapping mapping{};
   mapping.range.begin = parse_number(text, end, 16);
@@ -64,7 +64,7 @@ bool is_shared_memory_name(std::string_view name) {
 }
 
 bool for_each_mapping(void (*visit)(void* context, const Mapping& mapping), void* context) {
-  // Of the calling thread: the first one may have ended.
+  // The file of the calling thread is used, because the first thread may have ended.
   const UniqueFd maps(::open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC));
   return maps && for_each_mapping(maps.get(), visit, context);
 }

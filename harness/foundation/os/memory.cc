@@ -23,10 +23,10 @@ std::optional<std::uint64_t> read_number(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
   if (file >> value) return value;
-  return std::nullopt;  // missing, or "max"
+  return std::nullopt;  // the file is missing, or contains "max"
 }
 
-/// The number after `key` in a file of "key value" lines.
+/// Returns the number after `key` in a file of "key value" lines.
 std::optional<std::uint64_t> read_field(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -44,7 +44,7 @@ struct Hierarchy {
   const char* used;
 };
 
-/// The memory cgroup of this process, from "0::/path" (v2) or "4:memory:/path" (v1) of /proc/self/cgroup.
+/// Finds the memory cgroup of this process, from "0::/path" (v2) or "4:memory:/path" (v1) of /proc/self/cgroup.
 std::optional<std::pair<Hierarchy, std::string>> find_cgroup(const std::string& root) {
   std::ifstream file(root + "/proc/self/cgroup");
   std::optional<std::pair<Hierarchy, std::string>> found;
@@ -60,7 +60,7 @@ std::optional<std::pair<Hierarchy, std::string>> find_cgroup(const std::string& 
   return found;
 }
 
-/// The tightest limit from the process's own cgroup upwards: an ancestor's counts as much as its own.
+/// Finds the tightest limit of the process's own cgroup and its ancestors, all of which apply.
 void read_cgroup(const std::string& root, MemoryState& state) {
   auto found = find_cgroup(root);
   if (!found) return;
@@ -69,7 +69,7 @@ void read_cgroup(const std::string& root, MemoryState& state) {
        path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'))) {
     const auto limit = read_number(hierarchy.folder + path + hierarchy.limit);
     const auto used = read_number(hierarchy.folder + path + hierarchy.used);
-    // v1 says "no limit" with a huge number.
+    // v1 represents "no limit" by a huge number.
     if (limit && used && *limit < (std::uint64_t{1} << 60)) {
       const std::uint64_t left = *limit > *used ? *limit - *used : 0;
       if (!state.cgroup_limit || *limit < *state.cgroup_limit) state.cgroup_limit = limit;
@@ -79,7 +79,7 @@ void read_cgroup(const std::string& root, MemoryState& state) {
   }
 }
 
-/// Where /proc is not mounted: sysinfo(2), which knows less of what can be reclaimed.
+/// Asks sysinfo(2) if /proc is not mounted, although it knows less about reclaimable memory.
 void ask_sysinfo(MemoryState& state) {
   struct sysinfo info {};
   if (::sysinfo(&info) != 0) return;
@@ -111,7 +111,7 @@ std::optional<std::uint64_t> oom_kills() { return read_field("/proc/vmstat", "oo
 
 bool warm_up_memory(std::uint64_t bytes, bool (*stop)()) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return true;  // a warm-up left out makes times noisier, nothing else
+  if (memory == MAP_FAILED) return true;  // if the memory is not warmed up, times are only noisier
   bool finished = true;
   for (std::uint64_t offset = 0; offset < bytes; offset += page_bytes()) {
     if (offset % (std::uint64_t{16} << 20) == 0 && stop != nullptr && stop()) {

@@ -9,47 +9,51 @@
 
 namespace zerotax {
 
-/// What memory there is, in bytes. A limit that is not set, or cannot be read, is empty.
+/// Memory of the machine and of the cgroup, in bytes. A limit is absent if it is not set or cannot be read.
 struct MemoryState {
   std::uint64_t total = 0;                    ///< MemTotal
   std::uint64_t available = 0;                ///< MemAvailable
   std::uint64_t swap = 0;                     ///< SwapTotal
   std::optional<std::uint64_t> cgroup_limit;  ///< the tightest limit of this process's cgroup and its ancestors
   std::optional<std::uint64_t>
-      cgroup_available;  ///< that limit less what is used, reclaimable file pages not subtracted
+      cgroup_available;  ///< the tightest limit minus the usage, with reclaimable file pages counted as used
 
-  /// The memory that a new process can use before something is killed.
+  /// Returns the memory that a new process can use before the kernel kills a process.
   [[nodiscard]] std::uint64_t usable() const {
     return cgroup_available && *cgroup_available < available ? *cgroup_available : available;
   }
 };
 
-/// Reads /proc/meminfo (or asks sysinfo(2) where /proc is not mounted) and the cgroup (v2, and v1's memory controller).
+/// Reads /proc/meminfo (or asks sysinfo(2) if /proc is not mounted) and the cgroup (v2, and v1's memory controller).
 /// `root` replaces "/" in tests.
 MemoryState read_memory_state(const std::string& root = "");
 
-/// Resident set of a process in bytes (/proc/PID/statm), or empty if it is gone.
+/// Returns the resident set of a process in bytes (/proc/PID/statm), or nothing if the process has ended.
 std::optional<std::uint64_t> resident_bytes(pid_t pid);
 
-/// Times that the kernel killed a process for want of memory since boot (/proc/vmstat, oom_kill), or empty.
+/// Returns how often the kernel has killed a process for lack of memory since boot (/proc/vmstat, oom_kill), or
+/// nothing.
 std::optional<std::uint64_t> oom_kills();
 
-/// Writes to `bytes` of fresh memory and gives it back, so that a virtual machine's host has backed it: a first touch
-/// of memory that the host had not backed is up to ten times slower. Returns false if interrupted by `stop`.
+/// Writes to `bytes` of fresh memory and returns the memory to the kernel. In a virtual machine, the host has then
+/// backed this memory. The first touch of memory that the host has not backed is up to ten times slower. Returns false
+/// if interrupted by `stop`.
 bool warm_up_memory(std::uint64_t bytes, bool (*stop)());
 
-/// Events of the whole machine since boot, all its containers included (/proc/vmstat; mm/vmstat.c of the kernel).
-/// Empty: this kernel does not count it.
+/// Events of the whole machine since boot, including its containers (/proc/vmstat; mm/vmstat.c of the kernel). A value
+/// is absent if this kernel does not count the event.
 struct VmEvents {
-  std::optional<std::uint64_t> faults;           ///< pgfault: minor and major, and again if the kernel had to try again
+  std::optional<std::uint64_t> faults;           ///< pgfault: minor and major faults, including each retry by the
+                                                 ///< kernel
   std::optional<std::uint64_t> major_faults;     ///< pgmajfault
-  std::optional<std::uint64_t> allocated_pages;  ///< pgalloc_* of all zones, for files and the kernel too
+  std::optional<std::uint64_t> allocated_pages;  ///< pgalloc_* of all zones, including pages for files and for the
+                                                 ///< kernel
   std::optional<std::uint64_t> freed_pages;      ///< pgfree
-  std::optional<std::uint64_t> huge_pages_now;   ///< nr_anon_transparent_hugepages: those that are mapped
+  std::optional<std::uint64_t> huge_pages_now;   ///< nr_anon_transparent_hugepages: huge pages mapped now
 };
 
 VmEvents parse_vm_events(std::string_view text);
-/// All empty if /proc/vmstat cannot be read.
+/// All values are absent if /proc/vmstat cannot be read.
 VmEvents read_vm_events();
 
 }  // namespace zerotax

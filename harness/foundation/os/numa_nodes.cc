@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kMostNodes = 1024;  // MAX_NUMNODES of the kernel, include/linux/numa.h
 
-/// Reads the number at a place of the text and advances the place past it; kMostNodes if no number is there.
+/// Reads the number at a position of the text and advances past it. Returns kMostNodes if there is no number.
 unsigned number_at(const std::string& text, std::size_t& at) {
   if (at >= text.size() || std::isdigit(static_cast<unsigned char>(text[at])) == 0) return kMostNodes;
   unsigned value = 0;

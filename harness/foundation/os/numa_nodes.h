@@ -5,12 +5,12 @@
 
 namespace zerotax {
 
-/// Numbers from a list as the kernel writes it: "0-1,3" is 0, 1 and 3 (Documentation/admin-guide/cputopology.rst). Of
-/// what is no such list, what stands before the error.
+/// Returns the numbers in a list that the kernel wrote: "0-1,3" is 0, 1 and 3
+/// (Documentation/admin-guide/cputopology.rst). If the list is malformed, returns the numbers before the error.
 std::vector<unsigned> numbers_of_list(const std::string& text);
 
-/// The NUMA nodes that have memory, by /sys/devices/system/node/has_memory; node 0 alone where the kernel has none of
-/// that.
+/// Returns the NUMA nodes that have memory, from /sys/devices/system/node/has_memory. Returns only node 0 if the kernel
+/// has no such file.
 std::vector<unsigned> numa_nodes();
 
 }  // namespace zerotax

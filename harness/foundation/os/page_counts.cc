@@ -26,12 +26,12 @@ namespace {
 
 using namespace bpf;
 
-/// Values in the map of threads, and its size.
+/// Values in the map of threads, and the size of the map.
 constexpr std::uint32_t kCounted = 1;
 constexpr std::uint32_t kFromItsExecOn = 2;
 constexpr std::uint32_t kMostThreads = 32'768;
 
-/// Rows of sums, each in a cache line of its own. CPUs that are kRows apart share a row.
+/// Rows of sums, each in its own cache line. CPUs whose numbers differ by a multiple of kRows share a row.
 constexpr std::uint32_t kRows = 64;
 struct Row {
   std::uint64_t pages = 0;
@@ -52,7 +52,7 @@ constexpr std::int16_t kHoles = 40;
 constexpr std::int16_t kKey = -4;
 constexpr std::int16_t kValue = -8;
 
-/// -1 if the field does not exist.
+/// Returns the offset of a field, or -1 if it does not exist.
 std::int16_t offset_of(const TraceEvent& event, const char* field) {
   const auto found = event.fields.find(field);
   return found != event.fields.end() ? static_cast<std::int16_t>(found->second.offset) : std::int16_t{-1};
@@ -60,7 +60,7 @@ std::int16_t offset_of(const TraceEvent& event, const char* field) {
 
 Code leave_it() { return {set(r0, 1), leave()}; }
 
-/// Puts the map's value for the thread ID in `r7` into `r8`; ends the program if there is no value.
+/// Loads the map's value for the thread ID in `r7` into `r8`. Ends the program if there is no value.
 Code look_up_thread(int threads) {
   return Code{store(BPF_W, stack, kKey, r7), move(r2, stack), add(r2, kKey)} + map_address(r1, threads) +
          Code{call(BPF_FUNC_map_lookup_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it() + Code{load(BPF_W, r8, r0, 0)};
@@ -68,19 +68,19 @@ Code look_up_thread(int threads) {
 
 Code current_thread() { return {call(BPF_FUNC_get_current_pid_tgid), move(r7, r0)}; }
 
-/// Puts the address of this CPU's row into `r0`.
+/// Loads the address of this CPU's row into `r0`.
 Code row_of_cpu(int sums) {
   return Code{call(BPF_FUNC_get_smp_processor_id), mask(r0, kRows - 1), store(BPF_W, stack, kKey, r0), move(r2, stack),
               add(r2, kKey)} +
          map_address(r1, sums) + Code{call(BPF_FUNC_map_lookup_elem), jump_if(BPF_JNE, r0, 0, 2)} + leave_it();
 }
 
-/// Ends the program unless the current thread counts.
+/// Ends the program unless the current thread is counted.
 Code check_thread(int threads) {
   return current_thread() + look_up_thread(threads) + Code{jump_if(BPF_JEQ, r8, kCounted, 2)} + leave_it();
 }
 
-/// mm_page_alloc: its page, order, flags, and migratetype.
+/// Counts an event of mm_page_alloc, whose arguments are page, order, flags, and migratetype.
 Code count_pages(int threads, int sums) {
   return Code{load(BPF_DW, r6, r1, 8),
               load(BPF_DW, r7, r1, 16),
@@ -95,9 +95,9 @@ Code count_pages(int threads, int sums) {
          Code{atomic_add(r0, kFills, r1), shift_left(r1, r6), atomic_add(r0, kPages, r1)} + leave_it();
 }
 
-/// mm_collapse_huge_page_isolate: MADV_COLLAPSE has allocated a huge page, and copies pages into it. It zeroes only the
-/// holes between them (__collapse_huge_page_copy() in mm/khugepaged.c), and nothing unless the status is
-/// SCAN_SUCCEED (1).
+/// Counts an event of mm_collapse_huge_page_isolate. At this event, MADV_COLLAPSE has allocated a huge page, and copies
+/// pages into it. The kernel zeroes only the holes between the copied pages (__collapse_huge_page_copy() in
+/// mm/khugepaged.c). The kernel zeroes nothing unless the status is SCAN_SUCCEED (1).
 Code note_collapse(int threads, int sums, const TraceEvent& event) {
   return Code{load(BPF_W, r6, r1, offset_of(event, "none_or_zero")), load(BPF_W, r9, r1, offset_of(event, "status"))} +
          check_thread(threads) + row_of_cpu(sums) +
@@ -105,8 +105,8 @@ Code note_collapse(int threads, int sums, const TraceEvent& event) {
          leave_it();
 }
 
-/// task_rename: exec calls it where it also starts the perf events that wait for an exec. Our own calls do not count,
-/// as we may name our threads.
+/// Handles task_rename. exec renames the task when the kernel enables its perf events (enable_on_exec). Renames by this
+/// process do not count, because zerotax may name its threads.
 Code note_exec(int threads) {
   return Code{call(BPF_FUNC_get_current_pid_tgid), move(r7, r0), move(r6, r0), shift_right(r6, 32),
               jump_if(BPF_JNE, r6, ::getpid(), 2)} +
@@ -114,7 +114,7 @@ Code note_exec(int threads) {
          Code{set(r1, kCounted), store(BPF_W, r0, 0, r1)} + leave_it();
 }
 
-/// sched_process_fork: a new thread takes its parent's value.
+/// Handles sched_process_fork. A new thread inherits its parent's value.
 Code note_fork(int threads, int sums, const TraceEvent& event) {
   const std::int16_t parent = offset_of(event, "parent_pid");
   const std::int16_t child = offset_of(event, "child_pid");
@@ -131,7 +131,7 @@ Code note_fork(int threads, int sums, const TraceEvent& event) {
          row_of_cpu(sums) + Code{set(r1, 1), atomic_add(r0, kLostThreads, r1)} + leave_it();
 }
 
-/// sched_process_free: another thread may get the ID.
+/// Handles sched_process_free. After this event, another thread may get the thread's ID.
 Code note_end(int threads, const TraceEvent& event) {
   const std::int16_t thread = offset_of(event, "pid");
   return Code{load(BPF_W, r7, r1, thread), store(BPF_W, stack, kKey, r7), move(r2, stack), add(r2, kKey)} +
@@ -140,13 +140,14 @@ Code note_end(int threads, const TraceEvent& event) {
 
 constexpr const char* kEachCollapse = "pfn != 0";
 
-/// The kernel's filter (Documentation/trace/events.rst, 5.1) for zeroed pages of 2^order.
+/// Returns an event filter for the kernel (Documentation/trace/events.rst, section 5.1) that selects zeroed allocations
+/// of 2^order pages.
 std::string filter_of(unsigned order) {
   return fmt::format("order == {} && migratetype == {} && gfp_flags & {:#x}", order, kMovable,
                      order == 0 ? kGfpZero : kGfpNoMemoryAllocator);
 }
 
-/// Whether a fault may get a page of 2^order (Documentation/admin-guide/mm/transhuge.rst).
+/// Whether a fault may populate 2^order pages at once (Documentation/admin-guide/mm/transhuge.rst).
 bool may_be_populated(unsigned order) {
   std::ifstream file(
       fmt::format("/sys/kernel/mm/transparent_hugepage/hugepages-{}kB/enabled", (page_bytes() << order) >> 10));
@@ -224,7 +225,8 @@ PageCounts::PageCounts(const PerfScope& scope) : scope_(scope), cpus_(scope.is_o
 
 void PageCounts::open_sources() {
   allow_many_files();
-  // An event in a thread costs it at each change of threads: of a server of many small requests, several percent.
+  // A perf event in a thread costs time at each switch of threads, several percent in a server that handles many small
+  // requests.
   if (scope_.light && !cpus_) {
     why_no_pages_ = kLightPages;
     return;
@@ -241,7 +243,7 @@ void PageCounts::open_sources() {
   } else if (tree_) {
     return;
   } else if (allocation_ == 0) {
-    why_no_pages_ = "pages that the kernel zeroes are counted as root only";
+    why_no_pages_ = "only root may count the pages that the kernel zeroes";
   } else if (!open_pages()) {
     why_no_pages_ = std::string("the kernel refuses to count the pages that it zeroes: ") + std::strerror(errno);
     fds_[kPages].clear();
@@ -267,7 +269,7 @@ bool PageCounts::open_cpus(Source source) {
   return true;
 }
 
-/// False, and nothing open, if the kernel refuses.
+/// Opens the events of a source. If the kernel refuses, closes them all and returns false.
 bool PageCounts::open_all(Source source) {
   auto& fds = fds_[source];
   fds.clear();
@@ -307,7 +309,7 @@ PageCounts::Counts PageCounts::read() const {
   const auto sum = [&](Source source) -> std::uint64_t {
     std::uint64_t all = 0;
     for (const UniqueFd& fd : fds_[source]) {
-      std::uint64_t count = 0;  // with those of the threads that inherited the event
+      std::uint64_t count = 0;  // the count includes threads that inherited the event
       if (::read(fd.get(), &count, sizeof count) == sizeof count) all += count;
     }
     return all;

@@ -15,25 +15,26 @@
 
 namespace zerotax {
 
-/// Pages that the kernel zeroed for faults of some threads and of all that they start, counted by programs of BPF. A
-/// task's perf events end at an exec that changes its rights (setuid, file capabilities, a file that its user may not
-/// read). Source: begin_new_exec() in fs/exec.c, which calls perf_event_exit_task(). Programs of BPF know threads by
-/// their IDs, and continue.
+/// Counts, by BPF programs, the pages that the kernel zeroed for faults of some threads and of everything that these
+/// threads start. Perf events end at an exec that changes a task's rights (setuid, file capabilities, a file that its
+/// user may not read). The count of this class continues, because BPF programs know threads by their IDs. Source:
+/// begin_new_exec() in fs/exec.c, which calls perf_event_exit_task().
 class TreePages {
  public:
   struct Counts {
-    std::uint64_t pages = 0;       ///< of the base size, and the parts of larger pages up to huge_page_bytes()
-    std::uint64_t fills = 0;       ///< allocations of `pages`
-    std::uint64_t huge_pages = 0;  ///< huge_page_bytes() each
-    std::uint64_t holes = 0;       ///< pages of the base size that MADV_COLLAPSE zeroed in huge pages
+    std::uint64_t pages = 0;       ///< zeroed pages of the base size; a larger page below huge_page_bytes() counts as
+                                   ///< several
+    std::uint64_t fills = 0;       ///< number of allocations that are counted in `pages`
+    std::uint64_t huge_pages = 0;  ///< pages of huge_page_bytes()
+    std::uint64_t holes = 0;       ///< pages of the base size that MADV_COLLAPSE zeroed within huge pages
   };
 
-  /// Counts for these processes from now on. Without processes, counts for the next program that the calling thread
-  /// starts, from its exec on. Returns nothing without CAP_BPF and CAP_PERFMON, or where thread IDs differ from the
-  /// kernel's (a PID namespace).
+  /// Starts counting for these processes. Without processes, counts for the next program that the calling thread
+  /// starts, from its exec on. Returns nothing without CAP_BPF and CAP_PERFMON, or if thread IDs differ from the
+  /// kernel's (in a PID namespace).
   static std::unique_ptr<TreePages> open(const std::vector<pid_t>& processes);
 
-  /// The counts so far; nothing if there was no room for all threads.
+  /// Returns the counts so far, or nothing if some threads were not counted for lack of room.
   [[nodiscard]] std::optional<Counts> read() const;
 
  private:
@@ -47,40 +48,45 @@ class TreePages {
   std::vector<UniqueFd> attached_;
 };
 
-/// Minor faults of some processes and of all that they start, and the pages that the kernel zeroed for them, by
-/// counting perf events, which take no samples: exact. A process that faults pays some 0.1 µs a fault for the pages.
+/// Counts minor faults of some processes and of everything that they start, and the pages that the kernel zeroed for
+/// them. The counts are exact, because they come from counting perf events, which take no samples. Counting pages costs
+/// a process some 0.1 µs per fault.
 class PageCounts {
  public:
   struct Counts {
-    std::optional<std::uint64_t> minor_faults;       ///< of a light scope of processes: not counted
-    std::optional<std::uint64_t> zeroed_pages;       ///< of the base size, zeroed by a fault, alone or in larger ones
-    std::optional<std::uint64_t> zeroed_huge_pages;  ///< huge_page_bytes() each, likewise
-    std::uint64_t fills = 0;                         ///< allocations of `zeroed_pages`
-    std::uint64_t holes = 0;                         ///< pages of the base size that MADV_COLLAPSE zeroed in huge pages
-    std::uint64_t unsure_holes = 0;                  ///< further holes, at most
+    std::optional<std::uint64_t> minor_faults;       ///< unknown for processes in a light scope
+    std::optional<std::uint64_t> zeroed_pages;       ///< pages of the base size zeroed by a fault, alone or within
+                                                     ///< larger pages
+    std::optional<std::uint64_t> zeroed_huge_pages;  ///< pages of huge_page_bytes() zeroed by a fault
+    std::uint64_t fills = 0;                         ///< number of allocations that are counted in `zeroed_pages`
+    std::uint64_t holes = 0;                         ///< pages of the base size that MADV_COLLAPSE zeroed within huge
+                                                     ///< pages
+    std::uint64_t unsure_holes = 0;                  ///< upper bound of holes not counted in `holes`
   };
 
-  /// Of the program that the calling thread starts next, from its exec on. Never throws: see `why_no_pages`.
+  /// Counts for the next program that the calling thread starts, from its exec on. Never throws: see `why_no_pages`.
   PageCounts();
-  /// Of processes that run, from now on; in an open scope of whatever joins them, but not of us.
+  /// Counts for running processes from now on. An open scope also includes processes that join the scope later, but not
+  /// this process.
   explicit PageCounts(const PerfScope& scope);
   PageCounts(const PageCounts&) = delete;
   PageCounts& operator=(const PageCounts&) = delete;
 
-  /// So far. With each descriptor that cannot be read, less.
+  /// Returns the counts so far. A descriptor that cannot be read contributes nothing.
   [[nodiscard]] Counts read() const;
-  /// Whether faults that the kernel itself takes for a process (a read into fresh memory) count too.
+  /// Whether counts include faults that the kernel itself takes for a process, as when read(2) stores into fresh
+  /// memory.
   [[nodiscard]] bool whole() const { return whole_; }
-  /// Why no page is counted: it takes a tracepoint, which is root's. Empty if they are.
+  /// Returns why no pages are counted, or "" if they are. Only root may use the required tracepoint.
   [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
-  /// Whether CPUs are watched: then whatever joined the scope has been counted.
+  /// Whether CPUs are watched, so that processes that joined the scope have been counted.
   [[nodiscard]] bool counts_cpus() const { return cpus_; }
-  /// Whether pages are still counted in a process after an exec that changed its rights, and in its descendants. Faults
-  /// are still counted there only if counts_cpus().
+  /// Whether the pages of a process and its descendants are still counted after an exec that changed the process's
+  /// rights. Faults are still counted only if counts_cpus().
   [[nodiscard]] bool pages_follow() const { return cpus_ || tree_; }
 
  private:
-  // Pages of 2^order, for an order from kPages on. The last source is of huge pages.
+  // Source kPages + order counts allocations of 2^order pages. The last source counts huge pages.
   static constexpr std::size_t kFaults = 0;
   static constexpr std::size_t kCollapses = 1;
   static constexpr std::size_t kPages = 2;
@@ -94,11 +100,11 @@ class PageCounts {
   PerfScope scope_;
   bool cpus_ = false;
   std::unique_ptr<TreePages> tree_;
-  std::unique_ptr<PageCounts> ours_;  ///< counted with the others, to be taken off
-  std::uint64_t allocation_ = 0;      ///< the tracepoint's number; 0: unavailable
+  std::unique_ptr<PageCounts> ours_;  ///< counts of this process, which are subtracted
+  std::uint64_t allocation_ = 0;      ///< number of the tracepoint; 0 if unavailable
   bool whole_ = true;
   std::string why_no_pages_;
-  std::uint64_t collapse_ = 0;  ///< the tracepoint of MADV_COLLAPSE
+  std::uint64_t collapse_ = 0;  ///< number of the tracepoint of MADV_COLLAPSE
   std::vector<UniqueFd> fds_[kPages + kHugeOrder + 1];
 };
 

@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-// Debian 12's headers are older than the ioctl: from include/uapi/linux/fs.h of Linux 6.7.
+// Declared here because Debian 12's headers lack the ioctl. Source: include/uapi/linux/fs.h of Linux 6.7.
 struct PageRegion {
   std::uint64_t start;
   std::uint64_t end;
@@ -42,19 +42,20 @@ constexpr std::uint64_t kPresent = 1 << 3;
 constexpr std::uint64_t kSwapped = 1 << 4;
 constexpr std::uint64_t kZeroFrame = 1 << 5;
 constexpr std::uint64_t kHuge = 1 << 6;
-constexpr std::uint64_t kGuard = 1 << 8;  // Linux 6.15
+constexpr std::uint64_t kGuard = 1 << 8;  // since Linux 6.15
 
 constexpr std::size_t kRegions = 256;
 
-/// What a page must be and not be: see PAGEMAP_SCAN in Documentation/admin-guide/mm/pagemap.rst.
+/// Conditions that a page must meet for a scan to return it: see PAGEMAP_SCAN in
+/// Documentation/admin-guide/mm/pagemap.rst.
 struct Wanted {
   std::uint64_t inverted;
   std::uint64_t all_of;
   std::uint64_t any_of;
-  std::uint64_t returned;  ///< the categories to tell apart
+  std::uint64_t returned;  ///< the categories in which regions differ
 };
 
-/// Calls visit(region) for the regions of a range. Returns false if the kernel refused.
+/// Calls visit(region) for the regions of a range. Returns false if the kernel refuses.
 template <typename Visit>
 bool for_each_region(int fd, AddressRange range, Wanted wanted, Visit visit) {
   PageRegion regions[kRegions];
@@ -68,7 +69,7 @@ bool for_each_region(int fd, AddressRange range, Wanted wanted, Visit visit) {
   arguments.category_mask = wanted.all_of;
   arguments.category_anyof_mask = wanted.any_of;
   arguments.return_mask = wanted.returned;
-  // The region buffer can be too short for what is found: continue from where the walk ended.
+  // The buffer of regions may be too short, so the loop continues where the walk ended.
   while (arguments.start < range.end) {
     const int count = ::ioctl(fd, kPagemapScan, &arguments);
     if (count < 0) return false;
@@ -91,7 +92,7 @@ Pagemap::Pagemap(Sharing sharing) {
   }
   fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!fd_) {
-    // The kernel gives the /proc files of a process to root if its user may not read its executable.
+    // The kernel makes root the owner of a process's /proc files if the process's user may not read its executable.
     reason_ = errno == EACCES   ? "/proc/self/pagemap is not permitted (is the measured program readable by its user?)"
               : errno == EMFILE ? "/proc/self/pagemap cannot be opened: no descriptor is left (RLIMIT_NOFILE)"
                                 : "/proc/self/pagemap cannot be opened (is /proc mounted?)";
@@ -109,7 +110,7 @@ Pagemap::Pagemap(Sharing sharing) {
 }
 
 void Pagemap::learn_guards() {
-  // An unknown category is refused.
+  // A kernel that does not know guard pages refuses this category.
   ScanArguments guards{};
   guards.size = sizeof guards;
   guards.category_inverted = guards.category_mask = kGuard;
@@ -120,7 +121,7 @@ const char* Pagemap::no_scan_reason() const {
   if (method_ == Method::kScan) return "";
   if (method_ == Method::kNone) return reason_;
   if (switched_off_) return "PAGEMAP_SCAN is switched off by ZEROTAX_PAGEMAP=read";
-  return why_refused(6, 7, "this kernel has no PAGEMAP_SCAN (Linux 6.7)",
+  return why_refused(6, 7, "this kernel has no PAGEMAP_SCAN (needs Linux 6.7 or later)",
                      "PAGEMAP_SCAN is denied in this process (by a seccomp filter?)");
 }
 
@@ -129,7 +130,7 @@ Pagemap::Pagemap(Method known) : method_(known) {
   fd_ = UniqueFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (fd_) return;
   method_ = Method::kNone;
-  reason_ = "/proc/self/pagemap cannot be opened any more";
+  reason_ = "/proc/self/pagemap can no longer be opened";
 }
 
 bool Pagemap::populated(AddressRange range, RangeList& populated) const {
@@ -139,8 +140,8 @@ bool Pagemap::populated(AddressRange range, RangeList& populated) const {
 bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context) const {
   switch (method_) {
     case Method::kScan:
-      // "May be non-zero" is (PRESENT and not the zero page) or SWAPPED. One mask cannot say that, but a zero page is
-      // never swapped: not the zero page, and any of present and swapped.
+      // A page may be non-zero in two cases: PRESENT and not the zero page, or SWAPPED. One mask cannot express that
+      // condition. But a zero page is never swapped, so the mask is: not the zero page, and PRESENT or SWAPPED.
       return scan(range, kZeroFrame | guard_, kZeroFrame | guard_, kPresent | kSwapped, visit, context);
     case Method::kRead:
       return read(range, Kind::kAny, visit, context);
@@ -229,8 +230,9 @@ void Pagemap::learn_zero_page(Sharing sharing) {
   void* page = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
   const auto look = [&] { return entry(reinterpret_cast<std::uintptr_t>(page)).value_or(PagemapEntry(0)); };
-  // A read of untouched anonymous memory maps the shared zero page: but on kernels that have none for programs, such as
-  // guests of PVM (pvm_no_zero_page=1), a page of its own, whose frame is another's soon.
+  // A read of untouched anonymous memory usually maps the shared zero page. Some kernels have no zero page for
+  // programs, for example guests of PVM (pvm_no_zero_page=1). These kernels map a separate page for the read, and its
+  // frame soon belongs to another page.
   [[maybe_unused]] const char byte = *static_cast<volatile const char*>(page);
   const PagemapEntry zero = look();
   no_zero_page_ = zero.present() && zero.exclusive();

@@ -10,24 +10,26 @@
 
 namespace zerotax {
 
-/// One entry of /proc/PID/pagemap. No privilege is needed for one's own processes, but for the frame number.
-/// Source: Documentation/admin-guide/mm/pagemap.rst.
+/// An entry of /proc/PID/pagemap. A process may read the entries of its own pages; only the frame numbers in them need
+/// privilege. Source: Documentation/admin-guide/mm/pagemap.rst.
 class PagemapEntry {
  public:
   explicit PagemapEntry(std::uint64_t bits) : bits_(bits) {}
   [[nodiscard]] bool present() const { return bit(63); }
   [[nodiscard]] bool swapped() const { return bit(62); }
-  /// A guard page (MADV_GUARD_INSTALL): its entry looks like a swapped page's. Told since Linux 6.15.
+  /// Whether this is a guard page (MADV_GUARD_INSTALL), whose entry looks like the entry of a swapped page. Kernels
+  /// report guard pages since Linux 6.15.
   [[nodiscard]] bool guard() const { return bit(58); }
-  /// In memory or swapped.
+  /// Whether the page is in memory or swapped.
   [[nodiscard]] bool populated() const { return (present() || swapped()) && !guard(); }
-  /// A file's page, or one of shared memory.
+  /// Whether the page belongs to a file or to shared memory.
   [[nodiscard]] bool of_file() const { return bit(61); }
-  /// Mapped by this process alone.
+  /// Whether only this process maps the page.
   [[nodiscard]] bool exclusive() const { return bit(56); }
-  /// Written since the process cleared its soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst).
+  /// Whether the page was written since the process cleared its soft-dirty bits
+  /// (Documentation/admin-guide/mm/soft-dirty.rst).
   [[nodiscard]] bool soft_dirty() const { return bit(55); }
-  /// The number of the page frame of a present page; 0 for all but root (CAP_SYS_ADMIN).
+  /// Returns the frame number of a present page, or 0 without root's rights (CAP_SYS_ADMIN).
   [[nodiscard]] std::uint64_t frame() const { return present() ? bits_ & ((std::uint64_t{1} << 55) - 1) : 0; }
 
  private:
@@ -36,84 +38,86 @@ class PagemapEntry {
   std::uint64_t bits_;
 };
 
-/// Which pages of this process are populated: /proc/self/pagemap, by the PAGEMAP_SCAN ioctl where the kernel has it
-/// (Linux >= 6.7), else by reading it entry by entry. Neither needs privilege. Allocates nothing.
+/// Finds the populated pages of this process in /proc/self/pagemap. Uses the PAGEMAP_SCAN ioctl if the kernel has it
+/// (since Linux 6.7), and otherwise reads the file entry by entry. Neither method needs privilege. Allocates nothing.
 class Pagemap {
  public:
   enum class Method { kScan, kRead, kNone };
   using Visit = void (*)(void* context, AddressRange pages);
 
-  /// Whether pages of this process may be shared with another one that it forked, or that forked it.
+  /// Whether a fork may have made this process share pages with its parent or a child.
   enum class Sharing { kPossible, kNever };
 
-  /// Takes the best method that works here. ZEROTAX_PAGEMAP=scan|read|none in the environment limits the choice, so
-  /// that a fallback can be tested on a kernel that does not need it.
+  /// Selects the best method that works on this machine. ZEROTAX_PAGEMAP=scan|read|none in the environment limits the
+  /// choice, so that a test can use a fallback on any kernel.
   explicit Pagemap(Sharing sharing = Sharing::kPossible);
 
-  /// Opens it with a method that was found before in this program, without new checks: the shared zero page counts
-  /// as populated with kRead. kNone where /proc is out of reach by now.
+  /// Opens the pagemap with a method that this program selected before, without new checks. With kRead, the shared zero
+  /// page counts as populated. The method is kNone if /proc is no longer accessible.
   explicit Pagemap(Method known);
 
-  /// Takes over a descriptor of /proc/self/pagemap and such a method. `release` gives the descriptor back.
+  /// Takes ownership of a descriptor of /proc/self/pagemap, with a known method. `release` gives the descriptor back.
   Pagemap(UniqueFd fd, Method known) : fd_(std::move(fd)), method_(known) {}
   [[nodiscard]] int release() { return fd_.release(); }
 
   [[nodiscard]] Method method() const { return method_; }
-  /// Why the method is kNone; empty otherwise.
+  /// Returns why the method is kNone, or "" if it is not.
   [[nodiscard]] const char* reason() const { return reason_; }
-  /// Why it is not kScan; empty if it is.
+  /// Returns why the method is not kScan, or "" if it is.
   [[nodiscard]] const char* no_scan_reason() const;
 
-  /// Adds to `populated` the pages of `range` (page aligned) that have a physical page behind them, swapped pages
-  /// included, the shared zero page and guard pages (MADV_GUARD_INSTALL, whose entries look like a swapped page's)
-  /// excluded. kRead knows the zero page by its frame number as root; the number is
-  /// hidden from others, but where nothing is shared by fork, the zero page is the only anonymous page that is not
-  /// exclusively mapped (bit 56). If neither says, it counts as populated. Source:
-  /// Documentation/admin-guide/mm/pagemap.rst.
-  /// Returns false if the kernel refused.
+  /// Adds to `populated` the pages of `range` (page aligned) that have a physical page, in memory or swapped. The
+  /// shared zero page and guard pages are excluded. (Entries of guard pages, from MADV_GUARD_INSTALL, look like entries
+  /// of swapped pages.) As root, kRead recognizes the zero page by its frame number. Other users cannot see frame
+  /// numbers. If fork shares nothing, the zero page is the only anonymous page that is not exclusively mapped (bit 56).
+  /// If neither test works, the zero page counts as populated. Source: Documentation/admin-guide/mm/pagemap.rst.
+  /// Returns false if the kernel refuses.
   bool populated(AddressRange range, RangeList& populated) const;
 
-  /// The same, passed range by range in ascending order (neighbours may touch); nothing is kept.
+  /// Passes to `visit` the pages that populated() would add, range by range in ascending order, and stores nothing.
+  /// Adjacent ranges are not always merged.
   bool for_each_populated(AddressRange range, Visit visit, void* context) const;
 
-  /// Adds the pages of `range` at which the shared zero page is mapped: read, and never written. Only where
-  /// knows_zero_page(). Returns false if the kernel refused.
+  /// Adds the pages of `range` that map the shared zero page, because they were read and never written. Requires
+  /// knows_zero_page(). Returns false if the kernel refuses.
   bool zero_pages(AddressRange range, RangeList& zero_pages) const;
 
-  /// Whether the shared zero page, which reading maps, can be told from a page that was written.
+  /// Whether the shared zero page, which a read maps, can be distinguished from a written page.
   [[nodiscard]] bool knows_zero_page() const {
     return method_ == Method::kScan || no_zero_page_ || zero_frame_ != 0 || exclusive_tells_;
   }
 
-  /// Populated bytes of private anonymous memory in a range of whole pages: pages of files and of shared memory are
-  /// left out, swapped pages are not. `huge` are those that a huge page of the page tables maps (kScan only, else 0).
-  /// `zero` are further bytes, at which the shared zero page is mapped (kScan only, else 0).
+  /// Populated bytes of private anonymous memory in a range of whole pages. Pages of files and of shared memory are
+  /// excluded; swapped pages are included. `huge` counts the part that is in huge pages of the page tables (kScan only,
+  /// else 0). `zero` counts additional bytes that map the shared zero page (kScan only, else 0).
   struct Anonymous {
     std::uint64_t bytes = 0;
     std::uint64_t huge = 0;
     std::uint64_t zero = 0;
   };
-  /// Nothing if the kernel refused.
+  /// Returns nothing if the kernel refuses.
   [[nodiscard]] std::optional<Anonymous> anonymous(AddressRange range) const;
 
-  /// Adds to `written` the pages of `range` written since they were write-protected by a WriteTracker, or
-  /// populated since it began to watch them (kScan only). The shared zero page was read, not written.
+  /// Adds to `written` the written pages of `range` (kScan only): pages that were written since a WriteTracker
+  /// write-protected them, and pages that were populated since the tracker began to watch them. The shared zero page
+  /// counts as read, not written.
   bool written(AddressRange range, RangeList& written) const;
-  /// The same, passed range by range.
+  /// Passes to `visit` the pages that written() would add, range by range.
   bool for_each_written(AddressRange range, Visit visit, void* context) const;
 
-  /// Passes the pages of `range` whose soft-dirty bit is set, one by one: those of for_each_populated() that were
-  /// written or populated since the process cleared these bits. By either method. False if the kernel refused.
+  /// Passes to `visit`, one by one, the populated pages whose soft-dirty bit is set. These pages were written or
+  /// populated since the process cleared the soft-dirty bits. Works with both methods. Returns false if the kernel
+  /// refuses.
   bool for_each_soft_dirty(AddressRange range, Visit visit, void* context) const;
 
-  /// What the kernel says of the page of an address; nothing if it refused.
+  /// Returns the kernel's entry for the page of an address, or nothing if the kernel refuses.
   [[nodiscard]] std::optional<PagemapEntry> entry(std::uintptr_t address) const;
 
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
   enum class Kind { kAny, kAnonymous, kZeroPage, kSoftDirty };
-  /// `kind`: what is populated, of it what is anonymous or soft-dirty, or instead of it the shared zero page.
+  /// `kind` selects all populated pages, only anonymous pages, only soft-dirty pages, or the shared zero page instead.
   bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   void learn_guards();
@@ -122,10 +126,10 @@ class Pagemap {
   UniqueFd fd_;
   Method method_ = Method::kNone;
   const char* reason_ = "";
-  std::uint64_t zero_frame_ = 0;  ///< 0: not known
-  std::uint64_t guard_ = 0;       ///< the category of guard pages; 0: this kernel has none (Linux 6.15)
-  bool switched_off_ = false;     ///< the scan, by ZEROTAX_PAGEMAP=read
-  bool no_zero_page_ = false;     ///< reading maps pages of their own: no page is the zero page
+  std::uint64_t zero_frame_ = 0;  ///< 0 if unknown
+  std::uint64_t guard_ = 0;       ///< category of guard pages; 0 if this kernel has none (before Linux 6.15)
+  bool switched_off_ = false;     ///< whether ZEROTAX_PAGEMAP=read switched the scan off
+  bool no_zero_page_ = false;     ///< whether a read maps a separate page, so that no page is the zero page
   bool exclusive_tells_ = false;  ///< whether an anonymous page that is not exclusively mapped is the zero page
 };
 

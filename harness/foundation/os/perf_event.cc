@@ -21,7 +21,7 @@
 namespace zerotax {
 namespace {
 
-constexpr unsigned kPerfmon = 38;  // CAP_PERFMON, Linux 5.8
+constexpr unsigned kPerfmon = 38;  // CAP_PERFMON, since Linux 5.8
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
 
 std::optional<int> paranoid_level() {
@@ -29,7 +29,7 @@ std::optional<int> paranoid_level() {
   return std::ifstream(kParanoid) >> level ? std::optional(level) : std::nullopt;
 }
 
-/// A row of /proc/self/status, as a number of that base; 0 if it is missing.
+/// Returns a row of /proc/self/status as a number in a base, or 0 if it is missing.
 std::uint64_t status_row(const std::string& name, int base) {
   std::ifstream status("/proc/self/status");
   for (std::string row; std::getline(status, row);) {
@@ -38,7 +38,8 @@ std::uint64_t status_row(const std::string& name, int base) {
   return 0;
 }
 
-/// Debian and Ubuntu have settings above 2, with which CAP_PERFMON does not help.
+/// Whether this process may use perf events without limits. Debian and Ubuntu have levels above 2, at which CAP_PERFMON
+/// has no effect.
 bool is_privileged(int level) {
   const std::uint64_t capabilities = status_row("CapEff", 16);
   return (capabilities >> CAP_SYS_ADMIN & 1) != 0 || ((capabilities >> kPerfmon & 1) != 0 && level <= 2);
@@ -65,7 +66,7 @@ UniqueFd open_perf_event(perf_event_attr& attributes, pid_t thread, int cpu, con
 }
 
 std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header, PerfRecordReader reader) {
-  constexpr std::size_t kTrailerBytes = 24;  // pid, tid, time, identifier
+  constexpr std::size_t kTrailerBytes = 24;  // bytes of pid, tid, time, identifier
   if (reader.left() < kTrailerBytes) return {};
   PerfRecordReader last = reader;
   last.skip(reader.left() - kTrailerBytes);
@@ -88,7 +89,7 @@ std::optional<PerfTaskRecord> parse_task_record(const perf_event_header& header,
       const auto major = reader.take<std::uint32_t>();
       record.device = makedev(major, reader.take<std::uint32_t>());
       record.inode = reader.take<std::uint64_t>();
-      reader.skip(8);  // generation
+      reader.skip(8);  // inode generation
       record.protection = reader.take<std::uint32_t>();
       record.flags = reader.take<std::uint32_t>();
       record.name = reader.text();
@@ -130,7 +131,8 @@ void PerfBuffer::copy(void* target, std::uint64_t from, std::size_t bytes) const
 
 int perf_denial() {
   perf_event_attr attributes{};
-  // A kernel refuses these flags by EINVAL. A sandbox that ignores flags may return a descriptor: it denies nothing.
+  // A kernel refuses these flags with EINVAL. A sandbox that ignores flags may return a descriptor, so it does not deny
+  // the call either.
   return perf_event_open(attributes, 0, -1, ~0UL) || errno == EINVAL ? 0 : errno;
 }
 
@@ -147,17 +149,17 @@ std::string why_perf_denied() {
 
 MachineError perf_refusal(const std::string& what, int error, int paranoid) {
   if (error == EMFILE || error == ENFILE) {
-    return {fmt::format("{}: more files would be open than may be ({})", what, std::strerror(error)),
+    return {fmt::format("{}: too many files are open ({})", what, std::strerror(error)),
             "raise the limit of open files (ulimit -n)"};
   }
   const std::string denied = why_perf_denied();
   const auto level = paranoid_level();
   if (!denied.empty()) {
-    return {fmt::format("{}: {}", what, denied), level ? kPermitPerf : "use one built with CONFIG_PERF_EVENTS"};
+    return {fmt::format("{}: {}", what, denied), level ? kPermitPerf : "use a kernel built with CONFIG_PERF_EVENTS"};
   }
   if (error == ENOSYS || error == ENOENT || error == EOPNOTSUPP) {
     return {fmt::format("{}: this kernel has no such event ({})", what, std::strerror(error)),
-            "use one built with CONFIG_PERF_EVENTS"};
+            "use a kernel built with CONFIG_PERF_EVENTS"};
   }
   const std::string refused = fmt::format("{} ({})", what, std::strerror(error));
   if (error != EACCES && error != EPERM) return {refused, "see `zerotax doctor`"};
@@ -167,10 +169,10 @@ MachineError perf_refusal(const std::string& what, int error, int paranoid) {
     return {fmt::format("{}: kernel.perf_event_paranoid is {}", refused, *level),
             fmt::format("run zerotax as root, or have root run: sysctl kernel.perf_event_paranoid={}", paranoid)};
   }
-  return {fmt::format("{}: kernel.perf_event_paranoid permits it, so a security module does not, or the process is not "
-                      "yours to look at",
+  return {fmt::format("{}: kernel.perf_event_paranoid permits the call, so a security module denies it, or the process "
+                      "belongs to another user",
                       refused),
-          "run zerotax as root, outside the container if it is in one"};
+          "run zerotax as root, outside of any container"};
 }
 
 std::uint64_t user_register_mask() { return kRegisterMask; }

@@ -16,10 +16,11 @@
 namespace zerotax {
 namespace {
 
-/// The process that writes the file may otherwise make us read all of it each time.
+/// Maximum number of restarts of the file. Without a limit, the process that writes the file could make zerotax read
+/// the whole file again and again.
 constexpr unsigned kMostBegun = 16;
 
-/// The PID as the process itself knows it: the last of all those that it has (pid_namespaces(7)).
+/// Returns the PID that the process itself sees: the last in its list of PIDs (pid_namespaces(7)).
 pid_t own_number(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);) {
@@ -46,7 +47,7 @@ PerfMapFile::PerfMapFile(pid_t pid, std::int64_t not_before_s)
   user_ = file_user(pid).value_or(user_);
   not_before_s_ = facts->started_s;
   const UniqueFd root(::open(fmt::format("/proc/{}/root", living_thread(pid)).c_str(), kFolder));
-  // It has ended, but is not waited for.
+  // The process has ended but is not reaped.
   if (!root && errno == ENOENT) folder_ = UniqueFd(::open("/tmp", kFolder));
   const FileRights rights(user_);
   if (root && rights) folder_ = find_path(root.get(), "/tmp", Links::kInsideRoot);
@@ -63,12 +64,12 @@ bool PerfMapFile::open() {
   problem_ = file.why;
   struct stat status {};
   if (!file || ::fstat(file.fd.get(), &status) != 0) return false;
-  // One of an earlier process of this number: this one's may still come.
+  // The file is from an earlier process with this PID. The new process may still write another file.
   if (status.st_mtim.tv_sec + 1 < not_before_s_) return false;
   if (status.st_uid != user_.user && status.st_uid != 0) {
     problem_ = fmt::format("it belongs to user {}, and the process to user {}", status.st_uid, user_.user);
   } else if ((status.st_mode & S_IWOTH) != 0) {
-    problem_ = "everybody may write to it";
+    problem_ = "any user may write to it";
   } else {
     fd_ = std::move(file.fd);
   }
@@ -81,12 +82,12 @@ PerfMapFile::Read PerfMapFile::read(std::string& text) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const bool anew = size < offset_;
   if (anew && ++begun_again_ > kMostBegun) {
-    problem_ = "it was started again too often and is no longer read";
+    problem_ = "it was restarted too often and is no longer read";
     return Read::kNothing;
   }
   if (anew) offset_ = 0;
   if (size > kMostBytes)
-    problem_ = fmt::format("it is larger than {} MiB: only its beginning is read", kMostBytes >> 20);
+    problem_ = fmt::format("it is larger than {} MiB, so only its beginning is read", kMostBytes >> 20);
   const std::uint64_t end = std::min(size, kMostBytes);
   const std::size_t before = text.size();
   text.resize(before + (end - offset_));

@@ -19,29 +19,31 @@
 namespace zerotax {
 namespace {
 
-/// Samples a second that make the next period the longer, or the shorter one; and how soon.
+/// Number of samples per second above which the period grows, number below which it shrinks, and minimum time between
+/// changes.
 constexpr std::uint64_t kTooMany = 1500;
 constexpr std::uint64_t kTooFew = 100;
 constexpr std::int64_t kSoonNs = 100'000'000;
 
-/// Of each CPU, as root: one that is always busy fills 16 MB/s at 997 Hz.
+/// Buffer for each CPU, as root. A CPU that is always busy fills 16 MB/s at 997 Hz.
 constexpr std::size_t kLargeBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kAllBuffersBytes = std::size_t{128} << 20;
 constexpr int kParanoidOfUserMode = 2;
-/// A prime, so that no loop of the program faults at the same place each time. It costs 0.6 µs, of some 100 µs that so
-/// many faults take.
+/// A prime, so that samples do not always hit the same fault of a program's loop. A sample takes 0.6 µs, and 199 faults
+/// take some 100 µs.
 constexpr std::uint64_t kFaultsPerSample = 199;
-/// Of UserFaults::kByRate, primes too; a storm of 500,000 faults a second ends at 997. A buffer of 512 KiB takes 10 ms
-/// of it at the first period, which is kFirstPeriod.
+/// Periods of UserFaults::kByRate, also primes. If a program takes 500,000 faults per second, the period becomes 997.
+/// Until then, with the period of index kFirstPeriod, these faults fill a buffer of 512 KiB in 10 ms.
 constexpr std::array<std::uint64_t, 5> kFaultPeriods{13, 127, 997, 7993, 63'997};
 constexpr std::size_t kFirstPeriod = 1;
-/// A program that returns little is seen whole.
+/// Sampling periods for calls that return memory. The first period is 1, so that every call is sampled in a program
+/// that returns little memory.
 constexpr std::array<std::uint64_t, 4> kReturnPeriods{1, 13, 127, 997};
 
 constexpr const char* kLightReturns = "calls that return memory are not sampled with --light";
-constexpr const char* kRootsReturns = "calls that return memory are sampled as root only";
+constexpr const char* kRootsReturns = "only root may sample calls that return memory";
 
-/// Who calls memset is near the top.
+/// Bytes of stack copied per fault. The caller of memset is near the top of the stack.
 constexpr std::uint32_t kFaultStackBytes = 8 << 10;
 
 std::size_t large_buffer_bytes() {
@@ -51,9 +53,9 @@ std::size_t large_buffer_bytes() {
   return bytes;
 }
 
-/// Whose sample it is, which stands first, has been taken. `by_rate`: it has an address.
+/// Parses a sample from the field after its identifier on. With `by_rate`, a fault has an address.
 void parse_sample(PerfRecordReader reader, PerfEvent& event, bool by_rate) {
-  reader.take<std::uint64_t>();  // the address: the first of a chain, too
+  reader.take<std::uint64_t>();  // instruction address, which also begins the call chain
   event.pid = reader.take<std::uint32_t>();
   event.tid = reader.take<std::uint32_t>();
   event.time_ns = reader.take<std::uint64_t>();
@@ -105,7 +107,7 @@ void RatedEvents::clear() {
 std::uint64_t RatedEvents::count() const {
   std::uint64_t sum = 0;
   for (const auto& [fd, level] : fds_) {
-    std::uint64_t count = 0;  // with those of the threads that inherited the event
+    std::uint64_t count = 0;  // the count includes threads that inherited the event
     if (::read(fd, &count, sizeof count) == sizeof count) sum += count;
   }
   return sum;
@@ -183,7 +185,7 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   attributes.sample_regs_user = user_register_mask();
   attributes.sample_stack_user = stack_bytes_;
   attributes.sample_id_all = 1;
-  attributes.exclude_callchain_user = 1;  // it follows frame pointers, which most libraries do not keep
+  attributes.exclude_callchain_user = 1;  // user call chains would need frame pointers, which most libraries omit
   attributes.exclude_kernel = kernel ? 0 : 1;
   attributes.exclude_hv = 1;
   attributes.mmap = 1;
@@ -199,11 +201,12 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   } else {
     attributes.inherit = 1;
   }
-  if (scope == Scope::kStarted) {  // not us, but what we start, from its exec on
+  if (scope == Scope::kStarted) {  // samples the programs that this process starts, from their exec on, but not this
+                                   // process
     attributes.disabled = 1;
     attributes.enable_on_exec = 1;
   }
-  // A buffer that is inherited must belong to one CPU.
+  // A buffer of an inherited event must belong to one CPU.
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   const bool faults = wanted_ == UserFaults::kAlways || wanted_ == UserFaults::kByRate ||
                       (wanted_ == UserFaults::kWhereKernelIsHidden && !kernel);
@@ -220,11 +223,12 @@ bool PerfSampler::open(Scope scope, pid_t thread, bool kernel, int& error) {
   return !buffers_.empty();
 }
 
-/// Beside the clock of that thread and CPU, whose buffer its samples go to.
+/// Opens a fault event for the thread and CPU of a clock. The samples of faults go to the clock's buffer.
 bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cpu) {
   perf_event_attr attributes = clock;
   attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
-  attributes.freq = 0;  // (with PERF_SAMPLE_PERIOD the kernel would deliver each of them: perf_swevent_event())
+  attributes.freq = 0;  // without a frequency, an event with PERF_SAMPLE_PERIOD would deliver every fault
+                        // (perf_swevent_event())
   attributes.sample_stack_user = std::min(stack_bytes_, kFaultStackBytes);
   attributes.mmap_data = attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task =
       0;
@@ -245,7 +249,7 @@ bool PerfSampler::open_faults(const perf_event_attr& clock, pid_t thread, int cp
 
 bool PerfSampler::open_fault_event(perf_event_attr attributes, pid_t thread, int cpu, std::size_t level) {
   UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
-  if (!fd) return errno == ESRCH;  // it has ended since
+  if (!fd) return errno == ESRCH;  // the thread has ended meanwhile
   const int number = fd.get();
   const std::uint64_t id = add_event(std::move(fd), cpu);
   if (id == 0) return false;
@@ -254,7 +258,7 @@ bool PerfSampler::open_fault_event(perf_event_attr attributes, pid_t thread, int
   return true;
 }
 
-/// Its samples go to the buffer of the CPU. Returns its identifier; 0 if the kernel refuses.
+/// Sends the event's samples to the buffer of the CPU. Returns the event's identifier, or 0 if the kernel refuses.
 std::uint64_t PerfSampler::add_event(UniqueFd fd, int cpu) {
   const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return b.cpu == cpu; });
   std::uint64_t id = 0;
@@ -311,7 +315,7 @@ void PerfSampler::read(std::vector<PerfEvent>& events) {
   if (!return_events_.empty()) return_events_.adapt();
 }
 
-/// What a sample with this identifier is.
+/// Sets the kind and count of a sample from the sample's identifier.
 void PerfSampler::note_source(std::uint64_t id, PerfEvent& event) {
   if (const auto fault = faults_.find(id); fault != faults_.end()) {
     event.kind = PerfEvent::Kind::kFault;
@@ -330,7 +334,7 @@ void PerfSampler::parse(const perf_event_header& header, PerfRecordReader reader
   if (header.type == PERF_RECORD_SAMPLE) {
     note_source(reader.take<std::uint64_t>(), event);
     parse_sample(reader, event, wanted_ == UserFaults::kByRate);
-    // Events that were switched on for others are on for us, too.
+    // Events that are on for other processes also sample this process.
     if (event.kind != PerfEvent::Kind::kSample && event.pid == static_cast<std::uint32_t>(::getpid())) return;
     events.push_back(std::move(event));
     return;

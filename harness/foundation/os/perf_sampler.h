@@ -16,13 +16,13 @@
 
 namespace zerotax {
 
-/// Perf events of one kind, of which some hundred samples a second are taken, however many there are: one in a period,
-/// and which period, follows from how many came. (The kernel's own adapting, attr.freq, is of no use for software
-/// events and tracepoints: after a burst it takes no more samples for long.)
+/// Perf events of one kind, sampled some hundred times per second, however often the events occur. One event per period
+/// is sampled, and the period adapts to the number of events. The kernel's own adaptation (attr.freq) does not suit
+/// software events and tracepoints, because the kernel takes no samples for a long time after a burst.
 class RatedEvents {
  public:
-  /// `periods`: primes, so that no loop of a program is sampled at the same place each time; `first`: the index of the
-  /// one to begin with.
+  /// `periods` are primes, so that samples do not always hit the same place in a program's loop. `first` is the index
+  /// of the initial period.
   RatedEvents(std::vector<std::uint64_t> periods, std::size_t first)
       : periods_(std::move(periods)), first_(first), level_(first) {}
 
@@ -30,41 +30,44 @@ class RatedEvents {
   /// Whether an event with this period is switched on.
   [[nodiscard]] bool is_on(std::size_t level) const { return level == level_; }
 
-  /// An event with the period of this index, opened switched on or off as is_on() says.
+  /// Adds an event with the period of this index. The event must have been opened on or off, as is_on() returns.
   void add(int fd, std::size_t level) { fds_.emplace_back(fd, level); }
   void took_sample() { ++samples_; }
-  /// Often: switches to the next period if there were too many samples since the last time, or too few.
+  /// Switches to another period if there were too many or too few samples since the last call. Must be called many
+  /// times per second.
   void adapt();
   void clear();
 
   [[nodiscard]] bool empty() const { return fds_.empty(); }
-  /// Events so far, sampled or not.
+  /// Returns the number of events so far, sampled or not.
   [[nodiscard]] std::uint64_t count() const;
 
  private:
   std::vector<std::uint64_t> periods_;
   std::size_t first_;
   std::size_t level_;
-  std::vector<std::pair<int, std::size_t>> fds_;  ///< with the index of their period
+  std::vector<std::pair<int, std::size_t>> fds_;  ///< descriptors with the index of their period
   std::uint64_t samples_ = 0;
   std::int64_t adapted_ns_ = 0;
 };
 
-/// munmap, madvise (with what gives pages up at once, or lets the kernel take them), brk, mremap.
+/// System calls that return memory: munmap, madvise (with advice that returns pages at once, or lets the kernel take
+/// pages later), brk, mremap.
 enum class ReturnCall { kMunmap, kMadvise, kBrk, kMremap };
 
-/// Something that the kernel saw in a process that is sampled.
+/// An event that the kernel reported for a sampled process.
 struct PerfEvent {
   enum class Kind {
-    kSample,  ///< a look at a running thread
-    kFault,   ///< page faults in user mode, where the last of `count` was taken
-    kReturn,  ///< system calls that may return memory, at the last of `count`; its arguments are in the registers
+    kSample,  ///< a sample of a running thread
+    kFault,   ///< `count` page faults in user mode, sampled at the last one
+    kReturn,  ///< `count` system calls that may return memory; the registers have the arguments of the last one, which
+              ///< was sampled
     kMap,     ///< executable memory was mapped
-    kData,    ///< other memory was; reported with UserFaults::kByRate only
+    kData,    ///< other memory was mapped; only with UserFaults::kByRate
     kFork,    ///< `pid` was forked from `parent`
     kThread,  ///< `pid` started the thread `tid`
-    kExec,    ///< another program: all mappings are new
-    kName,    ///< the thread `tid` took a name
+    kExec,    ///< the process executed another program, so all mappings are new
+    kName,    ///< the thread `tid` changed its name
     kExit,    ///< the thread `tid` ended
   };
   Kind kind = Kind::kSample;
@@ -73,82 +76,84 @@ struct PerfEvent {
   std::uint32_t tid = 0;
   std::uint32_t parent = 0;  ///< kFork
 
-  // kSample, kFault, kReturn
-  std::uint64_t count = 1;            ///< kFault, kReturn: that it stands for, itself among them
-  ReturnCall call{};                  ///< kReturn
-  std::uint64_t address = 0;          ///< kFault, with UserFaults::kByRate: that faulted
+  // only for kSample, kFault and kReturn
+  std::uint64_t count = 1;    ///< for kFault and kReturn: number of events that the sample represents, including
+                              ///< itself
+  ReturnCall call{};          ///< kReturn
+  std::uint64_t address = 0;  ///< kFault, with UserFaults::kByRate: the address that faulted
   std::vector<std::uint64_t> kernel;  ///< kernel addresses, innermost first; empty in user mode, or if not permitted
-  Registers registers{};              ///< of user mode
-  std::vector<unsigned char> stack;   ///< of user mode, from the stack pointer upwards
-  bool has_user = false;              ///< registers and stack are there
-  bool few_registers = false;         ///< of the registers, stack pointer and program counter alone
+  Registers registers{};              ///< user-mode registers
+  std::vector<unsigned char> stack;   ///< user-mode stack, from the stack pointer upwards
+  bool has_user = false;              ///< whether registers and stack are known
+  bool few_registers = false;         ///< whether only stack pointer and program counter are known
 
-  // kMap, kData, kExec, kName
+  // only for kMap, kData, kExec and kName
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
-  std::uint64_t inode = 0;   ///< of the file; 0: no file
-  std::uint64_t device = 0;  ///< of the file system that holds the file
-  bool shared = false;       ///< of kData
-  std::string name;  ///< path of the file, or the kernel's name for the region; for kExec and kName: the short name
-  std::string path;  ///< the path that opens the file, once it has been found
+  std::uint64_t inode = 0;   ///< inode of the file; 0 for no file
+  std::uint64_t device = 0;  ///< device of the file system that contains the file
+  bool shared = false;       ///< whether the mapping is shared; only for kData
+  std::string name;  ///< path of the file, or the kernel's name for the region; for kExec and kName, the short name
+  std::string path;  ///< path at which the file can be opened; empty until the file is found
 };
 
-/// Whether page faults in user mode are sampled besides the clock.
+/// Whether page faults in user mode are sampled in addition to the clock.
 enum class UserFaults {
   kNone,
-  kWhereKernelIsHidden,  ///< if the kernel's own time may not be sampled
+  kWhereKernelIsHidden,  ///< page faults are sampled only if the kernel's own time must not be sampled
   kAlways,
-  /// Some hundred samples a second of all threads together, however many faults there are: one fault in a period that
-  /// read() adapts. Those that the kernel takes for the program are among them where its time may be sampled.
+  /// Takes some hundred samples per second of all threads together, however many faults there are. read() adapts the
+  /// period. Faults that the kernel takes for the program are included if kernel time may be sampled.
   kByRate,
 };
 
-/// Samples by the software event cpu-clock, `hz` times a second of CPU time. perf_event_open(2).
+/// Samples by the software event cpu-clock, `hz` times per second of CPU time (perf_event_open(2)). Where permitted
+/// (root, CAP_PERFMON, kernel.perf_event_paranoid below 1), each CPU is sampled, whatever runs on it. A process that
+/// lives for less than a sampling period then gets its share of the samples, and the events of all processes are
+/// delivered. Otherwise each thread has its own clock, and the threads and processes that it starts inherit a clock. A
+/// thread that ends before its clock first expires is then never sampled.
 ///
-/// Where that is permitted (root, CAP_PERFMON, kernel.perf_event_paranoid below 1) each CPU is sampled, whatever runs
-/// on it: a process that lives for less than a sampling period gets its share of the samples, and the events of all
-/// processes are delivered. Otherwise the threads are: each has a clock of its own, inherited by what it starts, so
-/// that a thread that ends before its clock first expires is never seen. This needs no privilege for user mode
-/// (perf_event_paranoid up to 2), and sees the kernel where it may. The clock's samples in the kernel are dropped where
-/// it may not, so that those in user mode stand for the time in user mode, and no more.
-///
-/// Page faults are sampled by the software event page-faults with exclude_kernel, which needs no privilege either: it
-/// counts those taken in user mode, all of them, and samples one in 199; or as UserFaults::kByRate says.
+/// Sampling user mode needs no privilege (perf_event_paranoid up to 2). If the kernel must not be sampled, the clock's
+/// samples in the kernel are dropped, so that samples in user mode represent only time in user mode. Page faults are
+/// sampled by the software event page-faults with exclude_kernel, which needs no privilege either. The event counts all
+/// faults in user mode and samples one in 199, or as UserFaults::kByRate describes.
 class PerfSampler {
  public:
-  /// Samples every program that the calling thread starts from now on, and all that those start. `stack_bytes`: copied
-  /// of the user's stack with each sample; a multiple of 8, below 64 KiB. Throws MachineError if the kernel offers or
-  /// permits no sampling.
+  /// Samples every program that the calling thread starts from now on, and all descendants of these programs.
+  /// `stack_bytes` of the user's stack are copied with each sample. `stack_bytes` must be a multiple of 8, below 64
+  /// KiB. Throws MachineError if the kernel does not offer or permit sampling.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults);
-  /// Samples processes that run, and all that those start; in an open scope, where CPUs may be sampled, whatever joins
-  /// them. Throws MachineError; UsageError if all have ended.
+  /// Samples running processes and everything that they start. In an open scope, if CPUs may be sampled, also samples
+  /// processes that join the scope. Throws MachineError if sampling is not permitted, or UsageError if all processes
+  /// have ended.
   PerfSampler(unsigned hz, std::uint32_t stack_bytes, UserFaults faults, const PerfScope& scope);
-  /// Samples nothing.
+  /// Samples no process.
   PerfSampler();
   PerfSampler(const PerfSampler&) = delete;
   PerfSampler& operator=(const PerfSampler&) = delete;
 
-  /// Whether samples in kernel mode are taken; if not, kernel time is missing.
+  /// Whether samples in kernel mode are taken. Without these samples, kernel time is missing.
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   /// Whether page faults are sampled.
   [[nodiscard]] bool sees_faults() const { return !faults_.empty() && !faults_refused_; }
-  /// Why no call that returns memory is sampled: with UserFaults::kByRate they are where CPUs may be, and tracepoints
-  /// (root's). Empty: they are.
+  /// Returns why no calls that return memory are sampled, or "" if these calls are sampled. Calls are sampled with
+  /// UserFaults::kByRate if CPUs may be sampled and tracepoints (root only) may be used.
   [[nodiscard]] const std::string& why_no_returns() const { return why_no_returns_; }
-  /// Page faults in user mode so far: all, exactly. Of sampled CPUs, those of every process (of the cgroup).
+  /// Returns the exact number of page faults in user mode so far. If CPUs are sampled, the number includes the faults
+  /// of all processes (in the cgroup, if the scope has one).
   [[nodiscard]] std::uint64_t fault_count() const;
-  /// Whether CPUs are sampled: then events of processes that have nothing to do with the program are among the others.
+  /// Whether CPUs are sampled, so that events of unrelated processes are included.
   [[nodiscard]] bool samples_cpus() const { return samples_cpus_; }
-  /// Adds what has happened since the last call, in no order between CPUs. One thread at a time.
+  /// Appends the events since the last call, unsorted between CPUs. Only one thread may call this function at a time.
   void read(std::vector<PerfEvent>& events);
-  /// Events that were lost because nobody read them in time, most of them samples.
+  /// Returns the number of events, most of them samples, that were lost because they were not read in time.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:
   struct Buffer {
     int cpu;
-    int fd;  ///< that the others' output is sent to
+    int fd;  ///< descriptor of the event whose buffer all events of this CPU use
     PerfBuffer events;
   };
   enum class Scope { kCpus, kStarted, kThread };
@@ -169,17 +174,18 @@ class PerfSampler {
   std::uint32_t stack_bytes_ = 0;
   PerfScope scope_;
   UserFaults wanted_ = UserFaults::kNone;
-  /// What a sample of an event stands for, by its identifier.
+  /// Maps an event's identifier to the number of faults that a sample of this event represents.
   std::map<std::uint64_t, std::uint64_t> faults_;
   RatedEvents fault_events_;
   struct Return {
     ReturnCall call;
     std::uint64_t period;
   };
-  std::map<std::uint64_t, Return> returns_;  ///< likewise
+  std::map<std::uint64_t, Return> returns_;  ///< call and period of an event, by the event's identifier
   RatedEvents return_events_;
   std::string why_no_returns_;
-  bool faults_refused_ = false;  ///< of some thread: the others' would be taken for all
+  bool faults_refused_ = false;  ///< whether faults cannot be counted in some thread; the count would then lack that
+                                 ///< thread's faults
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
   bool sees_kernel_ = false;

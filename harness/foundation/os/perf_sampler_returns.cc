@@ -1,4 +1,4 @@
-// The sampler's events of system calls that return memory.
+// The part of PerfSampler for system calls that return memory.
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -18,9 +18,10 @@
 namespace zerotax {
 namespace {
 
-/// Who frees is near the top.
+/// Bytes of stack copied per call. The function that frees is near the top of the stack.
 constexpr std::uint32_t kReturnStackBytes = 8 << 10;
-/// A thread has 16 such events for each CPU, and a process that it forks inherits them: some 30 ns each.
+/// Limits for watching single threads. A thread has 16 of these events for each CPU, and each event makes a fork of the
+/// thread some 30 ns slower.
 constexpr std::size_t kMostReturnThreads = 8;
 constexpr long kMostReturnCpus = 4;
 
@@ -29,7 +30,7 @@ struct ReturnPoint {
   const char* name;
   const char* filter;
 };
-// Behaviours: MADV_DONTNEED, FREE, REMOVE, PAGEOUT, DONTNEED_LOCKED (asm-generic/mman-common.h).
+// Values of `behavior`: MADV_DONTNEED, FREE, REMOVE, PAGEOUT, DONTNEED_LOCKED (asm-generic/mman-common.h).
 constexpr ReturnPoint kReturnPoints[] = {
     {ReturnCall::kMunmap, "syscalls/sys_enter_munmap", nullptr},
     {ReturnCall::kMadvise, "syscalls/sys_enter_madvise",
@@ -37,7 +38,7 @@ constexpr ReturnPoint kReturnPoints[] = {
     {ReturnCall::kBrk, "syscalls/sys_enter_brk", nullptr},
     {ReturnCall::kMremap, "syscalls/sys_enter_mremap", nullptr},
 };
-/// Their numbers, in that order; 0: not there.
+/// Returns the tracepoints' numbers in the order of kReturnPoints, with 0 for a missing tracepoint.
 const std::array<std::uint64_t, std::size(kReturnPoints)>& return_points() {
   static const auto found = [] {
     std::array<std::uint64_t, std::size(kReturnPoints)> ids{};
@@ -51,8 +52,8 @@ const std::array<std::uint64_t, std::size(kReturnPoints)>& return_points() {
 
 }  // namespace
 
-/// Of the program or the processes alone, so that what else runs here does not use up the samples; of all that runs on
-/// the CPU in an open scope, or where there would be too many events.
+/// Samples only the program or the processes, so that other programs do not use up the samples. In an open scope, or if
+/// that would need too many events, samples everything on the CPU.
 bool PerfSampler::open_returns(const perf_event_attr& clock, int cpu) {
   if (scope_.light) return false;
   allow_many_files();
@@ -82,7 +83,7 @@ bool PerfSampler::open_returns_of(const perf_event_attr& clock, pid_t thread, in
       attributes.disabled = return_events_.is_on(level) && thread != 0 ? 0 : 1;
       attributes.enable_on_exec = return_events_.is_on(level) && thread == 0 ? 1 : 0;
       UniqueFd fd = open_perf_event(attributes, thread, cpu, scope_);
-      if (!fd && errno == ESRCH) return true;  // it has ended since
+      if (!fd && errno == ESRCH) return true;  // the thread has ended meanwhile
       const char* const filter = kReturnPoints[i].filter;
       if (!fd || (filter != nullptr && ::ioctl(fd.get(), PERF_EVENT_IOC_SET_FILTER, filter) != 0)) return false;
       const int number = fd.get();

@@ -13,13 +13,14 @@
 namespace zerotax {
 namespace {
 
-/// Less would lose much of what any program does.
+/// Minimum buffer size. With a smaller buffer, many events of any program would be lost.
 constexpr std::size_t kLeastBufferBytes = std::size_t{16} << 10;
 
 }  // namespace
 
-/// An ordinary user may lock so much memory for perf in all (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK): what other
-/// tracing of theirs leaves may be less than is useful, and is taken all the same.
+/// Maps a buffer, halving its size until the kernel permits it. The memory that an ordinary user may lock for perf is
+/// limited (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK). If the user traces other programs too, less than a useful size
+/// may be left.
 PerfBuffer PerfStreams::buffer(int fd) {
   for (;;) {
     try {
@@ -31,8 +32,8 @@ PerfBuffer PerfStreams::buffer(int fd) {
       }
       throw MachineError(fmt::format("the kernel refuses a buffer of {} KiB per CPU for events ({})",
                                      buffer_bytes_ >> 10, refusal.what()),
-                         exact_ ? "ask for less with --buffer, or watch as root"
-                                : "end your other tracing, or raise kernel.perf_event_mlock_kb or ulimit -l");
+                         exact_ ? "give a smaller --buffer, or watch as root"
+                                : "end other traces, or raise kernel.perf_event_mlock_kb or ulimit -l");
     }
   }
 }
@@ -45,7 +46,7 @@ void PerfStreams::open(perf_event_attr attributes, pid_t thread, bool at_exec, i
   attributes.enable_on_exec = at_exec ? 1 : 0;
   attributes.read_format = PERF_FORMAT_LOST;
   UniqueFd fd = open_perf_event(attributes, thread, cpu);
-  if (!fd && errno == EINVAL) {  // before Linux 6.0
+  if (!fd && errno == EINVAL) {  // kernels before Linux 6.0 refuse PERF_FORMAT_LOST
     attributes.read_format = 0;
     fd = open_perf_event(attributes, thread, cpu);
   }
@@ -75,7 +76,7 @@ void PerfStreams::wait_until(std::chrono::steady_clock::time_point then) {
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(then - std::chrono::steady_clock::now());
   const timespec wait{0, std::clamp<std::int64_t>(left.count(), 0, 999'999'999)};
   if (::ppoll(waking_.data(), waking_.size(), &wait, nullptr) <= 0) return;
-  // The events of a thread that ended would wake us for ever.
+  // Events of an ended thread would wake this process forever.
   for (pollfd& each : waking_) {
     if ((each.revents & (POLLHUP | POLLERR)) != 0) each.fd = -1;
   }
@@ -99,10 +100,11 @@ std::uint64_t PerfStreams::count(unsigned source) const {
 }
 
 std::uint64_t PerfStreams::lost() const {
-  // A buffer reports what it lost with its next event; the event itself reports what was lost at the end.
+  // A buffer reports a loss with its next event. A loss after the last event is reported only by reading the event
+  // itself.
   std::uint64_t lost = 0;
   for (const UniqueFd& fd : fds_) {
-    std::uint64_t values[2]{};  // the count, and what was lost of it
+    std::uint64_t values[2]{};  // the count, and the number of lost samples
     if (::read(fd.get(), &values[0], sizeof values) == sizeof values) lost += values[1];
   }
   std::uint64_t reported = 0;

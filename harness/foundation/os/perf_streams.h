@@ -15,18 +15,18 @@
 
 namespace zerotax {
 
-/// Several perf events of some threads, with one buffer for each CPU.
+/// Several perf events of some threads, with one buffer per CPU.
 class PerfStreams {
  public:
-  /// `buffer_bytes`: of the kernel's buffer for each CPU, a power of two of pages. Unless it is `exact`, less will do
-  /// where an ordinary user may not have as much.
+  /// `buffer_bytes` is the size of the kernel's buffer for each CPU, a power of two of pages. Unless `exact` is set, a
+  /// smaller buffer is used if an ordinary user may not have this size.
   PerfStreams(std::size_t buffer_bytes, bool exact) : buffer_bytes_(buffer_bytes), exact_(exact) {}
 
-  /// One event of one thread (0: the calling one) on one CPU (-1: on any, for an event that is not inherited). The
-  /// caller has set the type of event, whether children inherit it, and what a sample holds, which begins with
-  /// PERF_SAMPLE_IDENTIFIER; clock and the rest are set here. `at_exec`: from the thread's next exec on. `source`: what
-  /// source_of() says of its records. Throws std::system_error if the kernel refuses, MachineError if it grants no
-  /// buffer.
+  /// Opens an event for one thread (0: the calling thread) on one CPU (-1: any, for an event that is not inherited).
+  /// The caller sets the type of event, its inheritance, and the contents of a sample, which must begin with
+  /// PERF_SAMPLE_IDENTIFIER. This function sets the clock and all other attributes. `at_exec` starts the event at the
+  /// thread's next exec. source_of() returns `source` for the event's records. Throws std::system_error if the kernel
+  /// refuses the event, or MachineError if the kernel grants no buffer.
   void open(perf_event_attr attributes, pid_t thread, bool at_exec, int cpu, unsigned source);
 
   /// Calls visit(header, body of the record as a PerfRecordReader) for each record since the last call, CPU by CPU.
@@ -36,21 +36,21 @@ class PerfStreams {
   }
   /// Waits until `then`, or until an event that wakes its reader (wakeup_watermark) has a record. Drops all records.
   void wait_until(std::chrono::steady_clock::time_point then);
-  /// Stops the records of a source's events, or resumes them.
+  /// Stops or resumes the records of a source's events.
   void enable(unsigned source, bool on);
-  /// How often a source's events have happened so far, in all threads; recorded or not.
+  /// Returns how often a source's events have occurred so far, in all threads, recorded or not.
   [[nodiscard]] std::uint64_t count(unsigned source) const;
-  /// Whose record it is, by its identifier; nothing for a stranger's.
+  /// Returns the source of a record, by its identifier, or nothing if the identifier is unknown.
   [[nodiscard]] std::optional<unsigned> source_of(std::uint64_t id) const;
-  /// Records that were lost because nobody read them in time.
+  /// Returns the number of records that were lost because they were not read in time.
   [[nodiscard]] std::uint64_t lost() const;
-  /// Of the smallest buffer obtained.
+  /// Returns the size of the smallest buffer obtained.
   [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
   struct Buffer {
     int cpu;
-    int fd;  ///< that the others' output is sent to
+    int fd;  ///< descriptor of the event whose buffer all events of this CPU use
     PerfBuffer events;
   };
 
@@ -60,9 +60,10 @@ class PerfStreams {
   bool exact_;
   std::vector<UniqueFd> fds_;
   std::vector<Buffer> buffers_;
-  std::vector<unsigned> sources_;                          ///< of these, in their order
-  std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< by identifier: there can be thousands
-  std::vector<pollfd> waking_;                             ///< of wait_until()
+  std::vector<unsigned> sources_;                          ///< sources of `fds_`, in the same order
+  std::unordered_map<std::uint64_t, unsigned> source_of_;  ///< sources by event identifier; there can be thousands of
+                                                           ///< events
+  std::vector<pollfd> waking_;                             ///< descriptors that wait_until() polls
 };
 
 }  // namespace zerotax

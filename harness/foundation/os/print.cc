@@ -9,7 +9,8 @@
 namespace zerotax {
 namespace {
 
-/// The length of a color code at the beginning of a text (Palette: "\x1b[1;31m", "\x1b[0m"); 0 if there is none.
+/// Returns the length of a color code at the beginning of a text (Palette: "\x1b[1;31m", "\x1b[0m"), or 0 if there is
+/// none.
 std::size_t color_bytes(std::string_view text) {
   for (const std::string_view code : {"\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[0m"}) {
     if (text.starts_with(code)) return code.size();
@@ -23,7 +24,7 @@ std::string shown(std::string_view text) {
   while (!text.empty()) {
     const std::size_t escape = text.find('\x1b');
     const std::size_t colored = escape == std::string_view::npos ? 0 : color_bytes(text.substr(escape));
-    // An escape byte that begins no color belongs to the text around it.
+    // An escape byte that begins no color code is part of the surrounding text.
     const std::size_t end = escape == std::string_view::npos ? text.size() : colored > 0 ? escape : escape + 1;
     out += printable_lines(text.substr(0, end));
     out += text.substr(end, colored);

@@ -11,17 +11,17 @@
 
 namespace zerotax {
 
-// All text for people is printed here. Only lines of visible characters and our own color codes (base/palette.h) reach
-// a terminal or a log. tests/project/printing_test.py checks that nothing else prints.
+// Prints all text for people. Only lines of visible characters and our own color codes (Palette in base/table.h) reach
+// a terminal or a log. tests/project/printing_test.py checks that no other code prints.
 
-/// Writes text that we composed: its line breaks are our own. Names were made printable where they entered the text, as
-/// wrap and Table do. Throws std::system_error if the text cannot be written.
+/// Writes text that zerotax composed, with its line breaks. Make names printable first, as wrap and Table do. Throws
+/// std::system_error if the text cannot be written.
 void print_lines(std::FILE* to, std::string_view text);
 
-/// The same, for messages that must not end the command. Returns false, with errno, if the text cannot be written.
+/// Writes a message that must not end the command. Returns false and sets errno if the message cannot be written.
 bool try_to_print(std::FILE* to, std::string_view text);
 
-/// The type of a value of print_text. Any text counts as somebody's name, and is made printable.
+/// The type to which print_text converts a value. Any text may be a name from outside, and is made printable.
 template <typename T>
 using PrintedValue = std::conditional_t<std::is_convertible_v<const T&, std::string_view>, std::string, const T&>;
 
@@ -34,8 +34,8 @@ PrintedValue<T> printed(const T& value) {
   }
 }
 
-/// Writes our own text with values in it. Throws std::system_error if the text cannot be written, except on standard
-/// error, because a message that cannot be written must not end a measurement.
+/// Writes zerotax's own text with inserted values. Throws std::system_error if the text cannot be written. Never throws
+/// for standard error, because a failed message must not end a measurement.
 template <typename... Values>
 void print_text(std::FILE* to, fmt::format_string<PrintedValue<Values>...> text, const Values&... values) {
   const std::string lines = fmt::format(text, printed(values)...);

@@ -14,12 +14,14 @@
 namespace zerotax {
 namespace {
 
-/// linux/magic.h. The events of kernels before 6.18 have the inode below ("perf/core: Fix MMAP2 event device with
-/// backing files"), which is not that of the name where layers lie on several file systems.
+/// Defined in linux/magic.h. Before Linux 6.18, events have the inode of the lower layer ("perf/core: Fix MMAP2 event
+/// device with backing files"). That inode differs from the inode of the name if the layers are on several file
+/// systems.
 constexpr auto kOverlay = 0x794c7630;
-/// On btrfs, fstat(2) returns the device of a subvolume, and the kernel's other interfaces that of the file system.
+/// On btrfs, fstat(2) returns the device of a subvolume, while the kernel's other interfaces return the device of the
+/// file system.
 constexpr auto kBtrfs = 0x9123683e;
-/// Limits open files, because root sees the files of every container on the machine.
+/// Maximum number of open files, because root sees the files of every container on the machine.
 constexpr std::size_t kMostOpen = 256;
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
@@ -56,7 +58,7 @@ UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
   if (user) rights.emplace(*user);
   if (rights && !*rights) return {};
   for (const UniqueFd& root : roots) {
-    // The kernel's names contain no links.
+    // Paths from the kernel contain no links.
     UniqueFd found = open_regular_file(root.get(), file.name, Links::kNone, kMostProgramBytes).fd;
     if (found && is_of(found.get(), file)) return found;
   }

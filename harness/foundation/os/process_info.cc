@@ -27,7 +27,7 @@ namespace {
 
 std::string path_of(pid_t pid, const char* file) { return fmt::format("/proc/{}/{}", pid, file); }
 
-/// The name from the contents of a file comm: a name may contain line breaks, and the kernel adds one.
+/// Returns the name from the contents of /proc/PID/comm. A name may contain line breaks, and the kernel appends one.
 std::string shown_name(std::string name) {
   if (name.ends_with('\n')) name.pop_back();
   return printable(name);
@@ -37,7 +37,7 @@ std::string task_path(pid_t pid, pid_t tid, const char* file) {
   return fmt::format("/proc/{}/task/{}/{}", pid, tid, file);
 }
 
-/// The path of a file in /proc that shows a process's memory.
+/// Returns the path of a file in /proc that describes a process's memory.
 std::string memory_path(pid_t pid, const char* file) { return path_of(living_thread(pid), file); }
 
 bool is_state_of_end(char state) { return state == 'Z' || state == 'X'; }
@@ -54,7 +54,7 @@ std::int64_t ns_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks
 
 ProcessMemory process_memory(pid_t pid, bool pss) {
   ProcessMemory memory;
-  // A zombie answers with zeros: it holds nothing that can be measured.
+  // All values of a zombie are 0, because it has no memory to measure.
   if (const auto pages = parse_process_pages(text_of(memory_path(pid, "statm"))); pages && pages->mapped > 0) {
     memory.vsz = pages->mapped * page_bytes();
     memory.rss = pages->resident * page_bytes();
@@ -305,7 +305,8 @@ std::vector<MappingMemory> parse_smaps(std::istream& text) {
 std::optional<std::vector<MappingMemory>> read_smaps(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/smaps", living_thread(pid)));
   std::vector<MappingMemory> mappings = parse_smaps(file);
-  // One that may not be looked at reads as an error, one that has ended, and a kernel thread, as nothing.
+  // For a process that may not be inspected, the read fails. For an ended process or a kernel thread, the file is
+  // empty.
   if (mappings.empty()) return std::nullopt;
   return mappings;
 }

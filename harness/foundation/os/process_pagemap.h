@@ -13,14 +13,14 @@
 
 namespace zerotax {
 
-/// The pagemaps of other processes, kept open.
+/// Reads the pagemaps of other processes, and keeps them open.
 class ProcessPagemaps {
  public:
-  /// The entry of a page (address / page_bytes()); nothing if the process is gone or may not be looked at.
+  /// Returns the entry of a page (address / page_bytes()), or nothing if the process has ended or may not be inspected.
   std::optional<PagemapEntry> entry(pid_t pid, std::uint64_t page);
-  /// Visits the populated pages of a range. False if the process is gone or may not be looked at.
+  /// Visits the populated pages of a range. Returns false if the process has ended or may not be inspected.
   bool for_each(pid_t pid, AddressRange range, const std::function<void(std::uint64_t page, PagemapEntry)>& visit);
-  /// To be called when it ended or runs another program.
+  /// Must be called when the process has ended or executed another program.
   void forget(pid_t pid) { open_.erase(pid); }
 
  private:

@@ -9,15 +9,15 @@
 namespace zerotax {
 namespace {
 
-/// PF_KTHREAD of the kernel's include/linux/sched.h, in the ninth field.
+/// PF_KTHREAD in the ninth field, from the kernel's include/linux/sched.h.
 constexpr std::uint64_t kKernelThread = 0x00200000;
-/// Fields that proc(5) numbers from 1; the one after the state is the fourth.
+/// Field numbers as in proc(5), from 1. kFirst is the field after the state.
 constexpr std::size_t kFirst = 4;
 constexpr std::size_t kLastNeeded = 24;
 constexpr std::size_t kLast = 28;
 
-/// Takes the next number, with the blanks before it. A negative one is 0: no field that we read is one, but for the
-/// parent of a process of another namespace, and times that old kernels lost.
+/// Reads the next number, skipping the blanks before it. A negative number becomes 0. Only two fields that zerotax
+/// reads can be negative: the parent of a process of another namespace, and times that old kernels failed to count.
 bool take(std::string_view& text, std::uint64_t& number) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   const bool negative = !text.empty() && text.front() == '-';
@@ -37,7 +37,7 @@ std::int64_t tick_ns() {
 }
 
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
-  // The name may have any character in it: it ends at the last parenthesis.
+  // The name may contain any character, and ends at the last parenthesis.
   const std::size_t open = line.find('(');
   const std::size_t close = line.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;

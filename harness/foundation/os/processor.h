@@ -1,7 +1,7 @@
 #pragma once
 
-// What differs between the processors that zerotax is built for, and is a number or a name. Code that differs is in a
-// file of each: NAME_x86_64.cc and NAME_aarch64.cc.
+// Numbers and names that differ between the supported processors. Code that differs is in a separate file for each
+// processor: NAME_x86_64.cc and NAME_aarch64.cc.
 #include <elf.h>
 #include <linux/audit.h>
 
@@ -15,17 +15,18 @@ namespace zerotax {
 
 inline constexpr const char* kProcessorName = "x86-64";
 inline constexpr const char* kDebianArchitecture = "amd64";
-inline constexpr const char* kLibraryFolder = "x86_64-linux-gnu";  ///< of Debian, in /lib and /usr/lib
+inline constexpr const char* kLibraryFolder = "x86_64-linux-gnu";  ///< Debian's folder for this processor in /lib and
+                                                                   ///< /usr/lib
 inline constexpr const char* kLoaderName = "ld-linux-x86-64.so.2";
-/// The kernel's own functions for system calls begin so.
+/// Prefix of the kernel's functions that implement system calls.
 inline constexpr const char* kSyscallPrefix = "__x64_sys_";
-/// What a filter of seccomp sees of its own system calls.
+/// The architecture that a seccomp filter sees for system calls of this processor.
 inline constexpr std::uint32_t kAuditArchitecture = AUDIT_ARCH_X86_64;
-/// Whether the kernel has the tracepoints exceptions:page_fault_user and page_fault_kernel for it, with the error code
-/// of an x86 processor.
+/// Whether the kernel has the tracepoints exceptions:page_fault_user and page_fault_kernel for this processor, with x86
+/// error codes.
 inline constexpr bool kHasFaultTracepoints = true;
 
-/// e_machine of its programs, and the relocations of a slot that holds a function's address.
+/// e_machine of programs, and the relocation types of slots that contain a function's address.
 inline constexpr unsigned kElfMachine = EM_X86_64;
 inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT;
 inline constexpr unsigned kGlobalSlot = R_X86_64_GLOB_DAT;
@@ -36,17 +37,17 @@ inline constexpr unsigned kAddressSlot = R_X86_64_64;
 /// rax, rdx, …, rip (System V ABI, AMD64 supplement, figure 3.36).
 inline constexpr unsigned kRegisterBits[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
 
-// Numbers of registers in DWARF.
+// DWARF numbers of registers.
 inline constexpr int kFramePointer = 6;
 inline constexpr int kStackPointer = 7;
 inline constexpr int kProgramCounter = 16;
-/// Whose rule says where a function returns to.
+/// Register whose DWARF rule gives a function's return address.
 inline constexpr int kReturnColumn = kProgramCounter;
-/// Where it returns to before it has stored anything; -1: the word on top of the stack.
+/// Register with the return address on entry to a function; -1 if it is on top of the stack.
 inline constexpr int kLinkRegister = -1;
-/// A function leaves these as they were: the frame pointer among them.
+/// Callee-saved registers, including the frame pointer.
 inline constexpr int kKeptRegisters[] = {3, kFramePointer, 12, 13, 14, 15};
-/// Arguments of a function, and of a system call.
+/// DWARF numbers of the argument registers, for both functions and system calls.
 inline constexpr std::size_t kFirstArgument = 5;
 inline constexpr std::size_t kSecondArgument = 4;
 inline constexpr std::size_t kThirdArgument = 1;
@@ -67,7 +68,8 @@ inline constexpr unsigned kGlobalSlot = R_AARCH64_GLOB_DAT;
 inline constexpr unsigned kIndirectSlot = R_AARCH64_IRELATIVE;
 inline constexpr unsigned kAddressSlot = R_AARCH64_ABS64;
 
-/// x0 to x30, sp, pc: both in arch/arm64/include/uapi/asm/perf_regs.h and in DWARF for the Arm 64-bit Architecture.
+/// x0 to x30, sp, pc. Both arch/arm64/include/uapi/asm/perf_regs.h and DWARF for the Arm 64-bit Architecture use these
+/// numbers.
 inline constexpr unsigned kRegisterBits[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                              17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 
@@ -87,12 +89,12 @@ inline constexpr std::size_t kThirdArgument = 2;
 
 inline constexpr std::size_t kRegisters = sizeof kRegisterBits / sizeof kRegisterBits[0];
 
-/// The registers of user mode, in DWARF's order.
+/// User-mode registers, in DWARF's order.
 using Registers = std::array<std::uint64_t, kRegisters>;
 
-/// Whether the CPU is emulated instruction by instruction (QEMU without KVM), so that no time that is measured here
-/// says anything about hardware. Known by the name of the hypervisor in CPUID's leaf 0x40000000 on x86-64, and by the
-/// maker of the processor on arm64.
+/// Whether the CPU is emulated instruction by instruction (QEMU without KVM), so that measured times mean nothing for
+/// hardware. Recognized by the hypervisor's name in CPUID leaf 0x40000000 on x86-64, and by the processor's implementer
+/// on arm64.
 bool cpu_is_emulated();
 
 }  // namespace zerotax

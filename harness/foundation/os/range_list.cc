@@ -8,12 +8,13 @@
 namespace zerotax {
 namespace {
 
-// 64 GiB of memory in which every other page is populated: more than any point here can make. Only what is used is
-// populated.
+// Capacity for 64 GiB of memory in which every other page is populated. No point needs as many ranges. Only used
+// capacity is populated.
 constexpr std::size_t kCapacity = std::size_t{8} << 20;
 constexpr std::size_t kFirst = 4096;
 
-// For a process that may not have that much address space, or none at all: enough for what is not too much in pieces.
+// Static lists for a process with little or no address space left. These lists suffice unless memory is very
+// fragmented.
 constexpr std::size_t kSpares = 24;
 constexpr std::size_t kSpareCapacity = 1024;
 AddressRange spares[kSpares][kSpareCapacity];
@@ -34,7 +35,8 @@ bool is_limited() {
 }  // namespace
 
 RangeList::RangeList() {
-  // Closed at first: a process that has its memory locked, now or later, would have all of it populated.
+  // The mapping is inaccessible at first. If it were accessible, the kernel would populate all of it in a process that
+  // locks its memory now or later.
   for (capacity_ = is_limited() ? 0 : kCapacity; capacity_ >= kFirst; capacity_ /= 2) {
     void* memory = ::mmap(nullptr, capacity_ * sizeof(AddressRange), PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

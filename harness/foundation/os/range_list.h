@@ -6,8 +6,8 @@
 
 namespace zerotax {
 
-/// Sorted address ranges in memory of its own (mmap), so that the allocator under test is never used to describe
-/// itself. Ranges must be added in ascending order; neighbours that touch are joined.
+/// Sorted address ranges in separately mapped memory, so that the list never uses the allocator under test. Ranges must
+/// be added in ascending order. Adjacent ranges are merged.
 class RangeList {
  public:
   RangeList();
@@ -19,12 +19,13 @@ class RangeList {
     size_ = 0;
     complete_ = true;
   }
-  /// A range for which there is no memory, or none that the process may have (RLIMIT_AS, RLIMIT_DATA), is lost.
+  /// Adds a range. The range is lost if there is no memory for it, or if a limit (RLIMIT_AS, RLIMIT_DATA) forbids the
+  /// memory.
   void add(AddressRange range);
-  /// Whether none was lost since the last clear().
+  /// Whether no range has been lost since the last clear().
   [[nodiscard]] bool complete() const { return complete_; }
 
-  /// Whether an address lies in one of the ranges: O(log n).
+  /// Whether an address is in one of the ranges, in O(log n).
   [[nodiscard]] bool contains(std::uintptr_t address) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -36,7 +37,7 @@ class RangeList {
 
   AddressRange* ranges_ = nullptr;
   std::size_t capacity_ = 0;
-  std::size_t opened_ = 0;  ///< ranges that there is memory for
+  std::size_t opened_ = 0;  ///< number of ranges for which memory is accessible
   std::size_t size_ = 0;
   bool complete_ = true;
 };

@@ -17,15 +17,16 @@
 namespace zerotax {
 namespace {
 
-/// Finds a path part by part, and follows no links: for systems without openat2 (before Linux 5.6, or in a sandbox that
-/// does not know it).
+/// Finds a path component by component, without following links. Needed on systems without openat2: before Linux 5.6,
+/// or in a sandbox that does not know this call.
 UniqueFd handle_by_parts(int root, const std::string& path) {
   constexpr int kPart = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   std::istringstream parts(path);
   UniqueFd handle(::openat(root, ".", kPart | O_DIRECTORY));
   for (std::string part; handle && std::getline(parts, part, '/');) {
     if (part.empty() || part == ".") continue;
-    // ".." is refused; in anything but a folder, openat looks up no names.
+    // ".." is refused, because it could lead out of the root. openat finds names only in folders, so no link is
+    // followed.
     handle = part == ".." ? UniqueFd() : UniqueFd(::openat(handle.get(), part.c_str(), kPart));
   }
   return handle;
@@ -33,12 +34,13 @@ UniqueFd handle_by_parts(int root, const std::string& path) {
 
 FileId id_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
 
-/// Opens the file that a handle stands for, without looking up the name again, which may mean another file by now.
+/// Opens the file that an O_PATH descriptor represents. The name is not looked up again, because another file may have
+/// the name by now.
 UniqueFd open_handle(int handle, int folder, const std::string& path, Links links) {
-  // O_NONBLOCK, because the owner of a file may hold a lease on it (fcntl(2), F_SETLEASE).
+  // O_NONBLOCK is needed because the owner of a file may hold a lease on it (fcntl(2), F_SETLEASE).
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   UniqueFd opened(::open(fmt::format("/proc/self/fd/{}", handle).c_str(), kFlags));
-  // If /proc is missing, a path of our own is opened directly.
+  // Without /proc, a path that we chose is opened directly.
   if (!opened && errno == ENOENT && links == Links::kAll) {
     opened = UniqueFd(::openat(folder, path.c_str(), kFlags));
     if (file_id(opened.get()) != file_id(handle)) opened.reset();
@@ -46,13 +48,13 @@ UniqueFd open_handle(int handle, int folder, const std::string& path, Links link
   return opened;
 }
 
-/// Sets the groups of this thread alone; the C library's function would set those of all threads.
+/// Sets the groups of this thread only. The C library's function would set the groups of all threads.
 bool set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-/// Whether this process allowed core dumps and debuggers before we first changed the user. A change of the user forbids
-/// both (prctl(2), PR_SET_DUMPABLE).
+/// Whether this process allowed core dumps and debuggers before its first change of user. A change of user forbids core
+/// dumps and debuggers (prctl(2), PR_SET_DUMPABLE).
 bool could_be_dumped() {
   static const bool could = ::prctl(PR_GET_DUMPABLE) == 1;
   return could;
@@ -107,7 +109,7 @@ std::optional<FileUser> file_user(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   std::optional<uid_t> user;
   std::optional<gid_t> group;
-  // Each line has four numbers: real, effective, saved, and file system.
+  // The lines "Uid:" and "Gid:" have four IDs: real, effective, saved, and file system.
   const auto last = [](const std::string& line, auto& number) {
     std::istringstream words(line.substr(4));
     unsigned each = 0;
@@ -130,9 +132,9 @@ FileRights::FileRights(const FileUser& user) {
   changed_ = true;
   could_be_dumped();
   group_ = static_cast<gid_t>(::setfsgid(user.group));
-  // With the change of user, the kernel takes root's rights over files from the thread (capabilities(7)).
+  // At the change of user, the thread loses root's rights over files (capabilities(7)).
   ::setfsuid(user.user);
-  constexpr auto kNobody = static_cast<uid_t>(-1);  // changes nothing, and returns the current user
+  constexpr auto kNobody = static_cast<uid_t>(-1);  // this call changes nothing, and returns the current user or group
   limited_ =
       static_cast<gid_t>(::setfsgid(kNobody)) == user.group && static_cast<uid_t>(::setfsuid(kNobody)) == user.user;
 }

@@ -6,7 +6,7 @@ namespace zerotax {
 namespace {
 
 std::atomic<int> caught = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use no lock");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not use a lock");
 
 }  // namespace
 

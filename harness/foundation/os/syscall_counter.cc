@@ -15,34 +15,37 @@
 namespace zerotax {
 namespace {
 
-/// A thread's own view of its signals while its system calls are dispatched by SIGSYS. Dispatch needs that signal
-/// unblocked, or the kernel kills the process; and the dispatched calls that change the signal mask or the alternate
-/// stack are undone when the handler returns, unless its frame is changed too. All of it is kept from the thread: it
-/// finds what it asks for, and what it set stays set once the dispatch ends. Allocates nothing; one thread only.
+/// Preserves a thread's own view of its signals while its system calls are dispatched by SIGSYS. Dispatch needs SIGSYS
+/// unblocked, or the kernel kills the process. Calls that change the signal mask or the alternate stack are undone when
+/// the handler returns, unless the handler's frame is changed too. The thread reads back exactly what it set, and its
+/// settings remain when the dispatch ends. Allocates nothing. Serves one thread only.
 class SignalView {
  public:
-  /// Takes SIGSYS for `handler`. Returns nullptr, or why not: the process handles SIGSYS itself.
+  /// Installs `handler` for SIGSYS. Returns nullptr, or the reason for a failure, for example that the process handles
+  /// SIGSYS itself.
   const char* install(void (*handler)(int, siginfo_t*, void*), void (*restorer)());
 
-  /// False if something else has taken the signal since install().
+  /// Returns false if other code has changed the handler of SIGSYS since install().
   bool is_ours();
-  /// Lets SIGSYS through. False if something else has taken the signal since: dispatch would call that.
+  /// Unblocks SIGSYS. Returns false if other code has changed the handler of SIGSYS, because dispatch would call that
+  /// code.
   bool begin();
-  /// The mask is as the thread left it.
+  /// Restores the mask that the thread set.
   void end();
 
-  /// A SIGSYS of no system call, for the handler that the thread believes in.
+  /// Handles a SIGSYS that no system call raised. Acts as the thread's own setting for SIGSYS requires (`believed_`).
   void handle(int signal, siginfo_t* info, void* interrupted) const;
 
-  /// Carries out a dispatched system call that has to do with signals, and what it changes of the interrupted
-  /// thread's `context`. False for any other call. `result` is what the kernel returned.
+  /// Performs a dispatched system call that concerns signals, and applies its effects to the interrupted thread's
+  /// `context`. Returns false for any other call. `result` is the kernel's return value.
   bool carry_out(SystemCall call, ucontext_t& context, long& result);
 
-  /// Whether the thread has taken SIGSYS for itself by such a call: its system calls are counted no more.
+  /// Whether the thread has installed its own handler for SIGSYS with a call that concerns signals. From then on, the
+  /// thread's system calls are not counted.
   [[nodiscard]] bool taken() const { return taken_; }
 
  private:
-  /// struct kernel_sigaction: glibc's sigaction() would put its own return trampoline in, which would itself be
+  /// struct kernel_sigaction. glibc's sigaction() would insert a return trampoline, whose system call would itself be
   /// dispatched.
   struct Action {
     void (*handler)(int, siginfo_t*, void*) = nullptr;
@@ -57,9 +60,9 @@ class SignalView {
   void clear_handler_masks();
 
   Action own_;
-  Action believed_;                  ///< what SIGSYS does as far as the thread knows: the default, or nothing
-  bool blocked_ = false;             ///< whether the thread has SIGSYS blocked as far as it knows
-  std::uint64_t handler_masks_ = 0;  ///< signals whose handlers run with SIGSYS blocked, as far as it knows
+  Action believed_;                  ///< action of SIGSYS from the thread's point of view: the default, or ignored
+  bool blocked_ = false;             ///< whether SIGSYS is blocked from the thread's point of view
+  std::uint64_t handler_masks_ = 0;  ///< signals whose handlers block SIGSYS, from the thread's point of view
   bool taken_ = false;
 };
 
@@ -75,15 +78,16 @@ long pass_on(const SystemCall& call) {
   return zerotax_syscall(call.number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/// rt_sigprocmask with the mask that was in force before it.
+/// Calls rt_sigprocmask and returns the previous mask.
 std::uint64_t change_mask(int how, std::uint64_t signals) {
   std::uint64_t before = 0;
   zerotax_syscall(SYS_rt_sigprocmask, how, address_of(&signals), address_of(&before), sizeof before, 0, 0);
   return before;
 }
 
-/// Where a call that waits with a mask of its own, at `mask`, is to find it: without SIGSYS, in `signals`. A handler
-/// that runs meanwhile does so with that mask, and its calls become SIGSYS where the trap is for good.
+/// Returns the address of a mask without SIGSYS, for a call that waits with the mask at `mask`. The copy is stored in
+/// `signals`. A handler that runs during the wait also has the mask without SIGSYS. If the trap is permanent, the
+/// handler's calls become SIGSYS too.
 long without_sigsys(long mask, std::uint64_t& signals) {
   if (mask == 0 || !read_own_memory(mask, &signals, sizeof signals)) return mask;
   signals &= ~kSigsys;
@@ -183,13 +187,13 @@ bool SignalView::carry_out(SystemCall call, ucontext_t& context, long& result) {
 }
 
 long SignalView::set_mask(const SystemCall& call, ucontext_t& context) {
-  // The kernel computes it, from the mask that the thread believes in.
+  // The kernel computes the new mask from the mask that the thread believes to be set.
   if (blocked_) change_mask(SIG_BLOCK, kSigsys);
   const long result = pass_on(call);
   std::uint64_t mask = change_mask(SIG_UNBLOCK, kSigsys);
   blocked_ = (mask & kSigsys) != 0;
   mask &= ~kSigsys;
-  // The return from the handler puts this one in force.
+  // The return from the handler activates this mask.
   std::memcpy(&context.uc_sigmask, &mask, sizeof mask);
   return result;
 }
@@ -208,7 +212,7 @@ long SignalView::set_action(const SystemCall& call) {
       taken_ = taken_ || result == 0;
       return result;
     }
-    // A query checks the addresses; nothing is changed.
+    // A query checks the addresses without changing anything.
     SystemCall query = call;
     query.arguments[1] = 0;
     const long result = pass_on(query);
@@ -233,7 +237,7 @@ long SignalView::set_action(const SystemCall& call) {
 
 long SignalView::set_stack(const SystemCall& call, ucontext_t& context) {
   const long result = pass_on(call);
-  // The return from the handler puts this one in force.
+  // The return from the handler activates this stack.
   zerotax_syscall(SYS_sigaltstack, 0, address_of(&context.uc_stack), 0, 0, 0, 0);
   return result;
 }
@@ -243,17 +247,17 @@ constexpr char kBlock = 1;
 constexpr const char* kEnded = "the allocator ended the dispatch of system calls";
 constexpr const char* kTaken = "the allocator handles SIGSYS itself";
 
-// On every system call of the installing thread it is read, by the kernel where the trap can be ended, else by the
-// handler; only that thread writes it.
+// Whether system calls are trapped now. Only the thread that called install() writes this variable. At each system call
+// of that thread, the kernel reads the variable; under a permanent trap, the handler reads it.
 volatile char selector = kAllow;
 std::uint32_t counts[SyscallCounter::kNumbers];
 bool stopped_early = false;
-bool foreign = false;  ///< stopped by a system call of another architecture
+bool foreign = false;  ///< whether a system call of another architecture stopped the counting
 SyscallCounter::Observer* observer = nullptr;
 SignalView signals;
 
-/// Calls that work only where they are made: a child would return on a stack that this handler does not have, and the
-/// rights of a protection key are a register that the return from the handler restores.
+/// Whether a call works only at its original instruction. The child of a clone may have a stack that lacks this
+/// handler's frame. pkey_alloc changes a register, and the return from the handler would undo the change.
 bool must_be_made_in_place(long number) {
 #if defined(__x86_64__)
   if (number == SYS_fork || number == SYS_vfork) return true;
@@ -266,8 +270,8 @@ long make(const SystemCall& call) {
   return zerotax_syscall(call.number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/// Carries out a call that nobody asked to count, where the trap cannot be ended: of this thread, or of one that it
-/// started, whose signals are its own.
+/// Performs a call that a permanent trap catches although no calls are counted. A thread that the counted thread
+/// started also comes here, and has its own signal settings.
 void pass_on(const SystemCall& call, ucontext_t& context, bool native) {
   if (!native || must_be_made_in_place(call.number)) return syscall_trap::make_in_place(context, native);
   long result = 0;
@@ -278,20 +282,20 @@ void pass_on(const SystemCall& call, ucontext_t& context, bool native) {
 }
 
 void on_syscall(int signal, siginfo_t* info, void* interrupted) {
-  if (info->si_code <= 0) return signals.handle(signal, info, interrupted);  // a process or thread sent it
+  if (info->si_code <= 0) return signals.handle(signal, info, interrupted);  // sent by a process or thread
   auto& context = *static_cast<ucontext_t*>(interrupted);
   const SystemCall call = syscall_trap::call_of(context);
   const bool native = info->si_arch == kAuditArchitecture;
   if (syscall_trap::is_for_good() && (selector == kAllow || !syscall_filter::is_counted_thread())) {
     return pass_on(call, context, native);
   }
-  // The return from another signal's handler is the kernel's doing.
+  // rt_sigreturn is not counted, because the kernel, not the program, arranges the return from a signal handler.
   const bool counts_it = call.number >= 0 && call.number != SYS_rt_sigreturn &&
                          static_cast<std::size_t>(call.number) < SyscallCounter::kNumbers;
   if (counts_it && native) ++counts[call.number];
 
   if (!native || must_be_made_in_place(call.number)) {
-    // Let the thread issue it again, undisturbed.
+    // The thread issues the call again, without being trapped.
     stopped_early = true;
     foreign = foreign || !native;
     selector = kAllow;
@@ -304,14 +308,14 @@ void on_syscall(int signal, siginfo_t* info, void* interrupted) {
     if (observer != nullptr) observer->before_call(call);
     done = signals.carry_out(call, context, result);
   }
-  // A handler of another signal that the call raises is the allocator's, and its calls count.
+  // If the call raises another signal, that signal's handler belongs to the allocator, and the handler's calls count.
   if (!done) result = make(call);
   const SyscallCounter::Pause pause;
   if (observer != nullptr) observer->after_call(call, result);
   syscall_trap::set_result(context, result);
 }
 
-/// Whether a system call is dispatched now, as it must be between begin() and end().
+/// Whether system calls are dispatched now, as they must be between begin() and end().
 bool is_dispatching() {
   const std::uint32_t before = counts[SYS_getppid];
   ::syscall(SYS_getppid);
@@ -325,7 +329,7 @@ bool is_dispatching() {
 const char* SyscallCounter::install() {
   if (syscall_trap::is_for_good() && syscall_filter::is_counted_thread()) return nullptr;
   if (const char* refusal = signals.install(on_syscall, zerotax_sigreturn)) return refusal;
-  // From then on SIGSYS may never be blocked.
+  // After start(), SIGSYS must never be blocked.
   if (syscall_trap::is_for_good() && !signals.begin()) return kTaken;
   return syscall_trap::start(&selector);
 }
@@ -352,8 +356,8 @@ std::uint32_t SyscallCounter::calls(std::size_t number) { return number < kNumbe
 bool SyscallCounter::incomplete() { return stopped_early; }
 
 const char* SyscallCounter::why_incomplete() {
-  return foreign ? "the call made a system call of i386 programs (int 0x80), and was not followed from then on"
-                 : "the call started a thread or process, and was not followed from then on";
+  return foreign ? "the call made a system call of i386 programs (int 0x80), and was not followed afterward"
+                 : "the call started a thread or process, and was not followed afterward";
 }
 
 SyscallCounter::Pause::Pause() : saved_(selector) { selector = kAllow; }

@@ -16,7 +16,8 @@ namespace {
 
 long counted_thread = 0;
 
-/// Its thread pointer would not do: a process that shares this one's memory may have it, too.
+/// Returns the ID of this thread. The thread pointer is not unique, because another process that shares this memory may
+/// have an equal thread pointer.
 long this_thread() { return zerotax_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0); }
 
 std::uint32_t low_half(std::uintptr_t address) { return static_cast<std::uint32_t>(address); }
@@ -27,7 +28,7 @@ std::uint32_t high_half(std::uintptr_t address) { return static_cast<std::uint32
 const char* start(const char* begin, const char* end) {
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   const auto last = reinterpret_cast<std::uintptr_t>(end);
-  if (high_half(first) != high_half(last)) return "a filter of seccomp cannot tell our own system calls here";
+  if (high_half(first) != high_half(last)) return "a seccomp filter cannot recognize our own system calls here";
   constexpr std::uint32_t kNumber = offsetof(seccomp_data, nr);
   constexpr std::uint32_t kArchitecture = offsetof(seccomp_data, arch);
   constexpr std::uint32_t kAddress = offsetof(seccomp_data, instruction_pointer);
@@ -40,9 +41,9 @@ const char* start(const char* begin, const char* end) {
       {kIfEqual, 0, 3, high_half(first)},    //
       {kLoad, 0, 0, kAddress},               //
       {kIfLater, 0, 1, low_half(first)},     //
-      {kIfLater, 0, 4, low_half(last)},      // from the range
+      {kIfLater, 0, 4, low_half(last)},      // call from the exempt range
       {kLoad, 0, 0, kArchitecture},          //
-      {kIfEqual, 0, 3, kAuditArchitecture},  // numbers of another have other meanings
+      {kIfEqual, 0, 3, kAuditArchitecture},  // call numbers are known for this architecture only
       {kLoad, 0, 0, kNumber},                //
       {kIfEqual, 0, 1, SYS_rt_sigreturn},    //
       {kReturn, 0, 0, SECCOMP_RET_ALLOW},    //
@@ -51,7 +52,7 @@ const char* start(const char* begin, const char* end) {
   const sock_fprog filter{sizeof program / sizeof program[0], &program[0]};
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0) {
-    return is_offered() ? "prctl(PR_SET_SECCOMP) is denied in this process" : "this kernel has no filters of seccomp";
+    return is_offered() ? "prctl(PR_SET_SECCOMP) is denied in this process" : "this kernel has no seccomp filters";
   }
   counted_thread = this_thread();
   return nullptr;

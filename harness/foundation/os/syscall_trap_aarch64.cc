@@ -5,12 +5,11 @@
 #include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
 
-// Linux has no syscall user dispatch for arm64: it is of the generic entry code (kernel/entry/), which arm64 does not
-// use up to Linux 7.2. A filter of seccomp does the same, for good.
-//
-// The filter allows system calls from this range. It sees the address after the instruction, so something must follow
-// the last one. A call that must be made in place is made here as well, and x17 holds where the thread continues: a
-// function may change that register, so code around a call does not rely on it.
+// Linux has no syscall user dispatch for arm64. Dispatch is part of the generic entry code (kernel/entry/), which arm64
+// does not use up to Linux 7.2. A seccomp filter serves the same purpose, but permanently. The filter allows system
+// calls from this range of code. The filter compares the address after the instruction, so another instruction must
+// follow the last system call. A call that works only at its original instruction is made here too, and x17 holds the
+// address where the thread continues. Functions may change x17, so code around a call does not rely on it.
 asm(R"(
   .text
   .balign 64
@@ -59,7 +58,7 @@ const char* start(volatile char* /*selector*/) {
 const char* refusal() {
   return syscall_filter::is_offered()
              ? nullptr
-             : "Linux has no syscall user dispatch on arm64, and this kernel no filters of seccomp";
+             : "Linux has no syscall user dispatch on arm64, and this kernel has no seccomp filters";
 }
 
 const char* name() { return "filter of seccomp"; }
@@ -78,11 +77,11 @@ void set_result(ucontext_t& context, long result) {
 }
 
 void make_in_place(ucontext_t& context, bool /*native*/) {
-  context.uc_mcontext.regs[17] = context.uc_mcontext.pc;  // behind the instruction
+  context.uc_mcontext.regs[17] = context.uc_mcontext.pc;  // address after the instruction
   context.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(&zerotax_in_place[0]);
 }
 
-// The filter lets it through: the frame was made while SIGSYS was unblocked.
+// The filter permits the call, because the frame was made while SIGSYS was unblocked.
 bool return_from_handler(ucontext_t& /*context*/) { return false; }
 
 }  // namespace zerotax::syscall_trap

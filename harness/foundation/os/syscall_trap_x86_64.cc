@@ -11,14 +11,13 @@
 #include "os/syscall_trap.h"
 #include "os/test_hook.h"
 
-// Syscall user dispatch (Linux >= 5.11), and where that is refused a filter of seccomp, which stays for good.
+// Uses syscall user dispatch (since Linux 5.11). If dispatch is refused, uses a seccomp filter, which is permanent.
 // Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 //
-// The handler's own system calls, and its return, come from here: the one range of code that is passed over.
-// The kernel compares the address after the instruction, hence the trap behind the last one.
-//
-// Under a filter, a call that must be made in place is made here as well. No register is free to hold where the thread
-// continues, and a child may have another stack: each such place has a slot of its own.
+// The handler's own system calls, and its return, come from this range of code, which is exempt. The kernel compares
+// the address after the instruction, so a trap instruction follows the last system call. Under a filter, a call that
+// works only at its original instruction is made here too. No register is free to hold the address where the thread
+// continues, and a child may have another stack. Each original instruction therefore has its own slot.
 asm(R"(
   .text
   .globl zerotax_syscall
@@ -64,7 +63,7 @@ extern const char zerotax_syscall_begin[] __attribute__((visibility("hidden")));
 extern const char zerotax_in_place[] __attribute__((visibility("hidden")));
 extern const char zerotax_in_place_i386[] __attribute__((visibility("hidden")));
 extern const char zerotax_syscall_end[] __attribute__((visibility("hidden")));
-/// Where the thread continues. A slot that was taken keeps its value.
+/// Addresses where threads continue. A slot that was assigned an address keeps it.
 __attribute__((visibility("hidden"))) constinit std::atomic<std::uintptr_t> zerotax_returns[16]{};
 }
 
@@ -77,12 +76,12 @@ constexpr unsigned long kDispatchOn = 1;
 
 constexpr std::uint64_t kSigsys = std::uint64_t{1} << (SIGSYS - 1);
 
-constexpr std::size_t kInPlaceBytes = 8;  // of the code of a slot
+constexpr std::size_t kInPlaceBytes = 8;  // bytes of code per slot
 
 const char* why_no_dispatch() {
-  return errno == EINVAL ? why_refused(5, 11, "this kernel has no syscall user dispatch (Linux 5.11)",
-                                       "prctl(PR_SET_SYSCALL_USER_DISPATCH) is denied in this process, or was left "
-                                       "out of this kernel")
+  return errno == EINVAL ? why_refused(5, 11, "this kernel has no syscall user dispatch (needs Linux 5.11 or later)",
+                                       "prctl(PR_SET_SYSCALL_USER_DISPATCH) is denied in this process, or is "
+                                       "missing from this kernel")
                          : "prctl(PR_SET_SYSCALL_USER_DISPATCH) is not permitted here";
 }
 
@@ -91,9 +90,10 @@ bool is_wanted(const char* method) {
   return wanted == nullptr || std::strcmp(wanted, method) == 0;
 }
 
-/// Why there is no user dispatch; nullptr: there is. Asked once, before any begins.
+/// Returns why user dispatch is unavailable, or nullptr if it is available. Tested once, before the first begin.
 const char* dispatch_refusal() {
-  // To switch off what was never on is permitted where it can be switched on.
+  // Switching dispatch off is a test without side effects: the kernel permits it exactly if the kernel permits
+  // switching dispatch on.
   static const char* const refusal = !is_wanted("dispatch")                   ? "switched off by ZEROTAX_SYSCALLS"
                                      : ::prctl(kSetDispatch, 0, 0, 0, 0) == 0 ? nullptr
                                                                               : why_no_dispatch();
@@ -135,10 +135,10 @@ void set_result(ucontext_t& context, long result) { context.uc_mcontext.gregs[RE
 void make_in_place(ucontext_t& context, bool native) {
   greg_t* registers = context.uc_mcontext.gregs;
   if (!is_for_good()) {
-    registers[REG_RIP] -= 2;  // the length of the instruction, syscall or int 0x80
+    registers[REG_RIP] -= 2;  // length of the instruction (syscall or int 0x80)
     return;
   }
-  const auto place = static_cast<std::uintptr_t>(registers[REG_RIP]);  // behind the instruction
+  const auto place = static_cast<std::uintptr_t>(registers[REG_RIP]);  // address after the instruction
   const char* code = native ? &zerotax_in_place[0] : &zerotax_in_place_i386[0];
   for (std::atomic<std::uintptr_t>& slot : zerotax_returns) {
     std::uintptr_t found = 0;
@@ -152,8 +152,8 @@ void make_in_place(ucontext_t& context, bool native) {
 }
 
 bool return_from_handler(ucontext_t& context) {
-  // The frame of the handler that returns is found by the stack pointer: the call is made again, from where it is
-  // passed over, on the stack as it was.
+  // The stack pointer locates the frame of the handler that returns, so the call is made again from the exempt code, on
+  // the unchanged stack.
   greg_t* registers = context.uc_mcontext.gregs;
   auto* frame = reinterpret_cast<ucontext_t*>(registers[REG_RSP]);
   std::uint64_t mask = 0;

@@ -11,7 +11,8 @@
 namespace zerotax {
 namespace {
 
-/// A thread's end takes 160 bytes for each CPU: room for some hundred between two looks.
+/// Buffer size. The end of a thread takes 160 bytes per CPU, so the buffer has room for several hundred ends between
+/// two reads.
 constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
 
 }  // namespace
@@ -30,8 +31,9 @@ TaskCounts::TaskCounts() {
   }
 }
 
-/// An event that is not inherited, so that the child's events are no mere clones of ours: the kernel swaps those of two
-/// threads when it switches between them, and reports nothing at the end of a thread that has the originals.
+/// Opens an event that is not inherited, so that the child's events are not mere clones of this process's events. The
+/// kernel swaps cloned events of two threads when it switches between these threads. The kernel writes no counts at the
+/// end of a thread that has the original events.
 void TaskCounts::keep_apart() {
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
@@ -55,7 +57,7 @@ void TaskCounts::open(bool whole) {
       attributes.inherit = 1;
       attributes.inherit_stat = 1;
       attributes.exclude_kernel = whole ? 0 : 1;
-      // One of the two reports forks and execs.
+      // Only one of the two events reports forks and execs.
       attributes.task = source == Source::kFaults ? 1 : 0;
       attributes.comm = attributes.task;
       attributes.comm_exec = attributes.task;
@@ -79,10 +81,10 @@ void TaskCounts::read(std::vector<TaskEvent>& events) {
     event.pid = record->pid;
     if (record->type == PERF_RECORD_FORK) {
       event.parent = record->parent;
-      if (record->pid != record->tid) return;  // a thread
+      if (record->pid != record->tid) return;  // a new thread
     } else if (record->type == PERF_RECORD_EXIT) {
       event.kind = TaskEvent::Kind::kEnd;
-      if (record->pid != record->tid) return;  // another thread
+      if (record->pid != record->tid) return;  // a thread other than the first
     } else if (record->type == PERF_RECORD_COMM && record->is_exec()) {
       event.kind = TaskEvent::Kind::kExec;
       event.name = record->name;

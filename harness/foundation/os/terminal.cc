@@ -20,7 +20,7 @@
 namespace zerotax {
 namespace {
 
-/// "" for a variable that is not set: most treat the two alike.
+/// Returns a variable's value, or "" if it is unset, because most programs treat the two alike.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -31,7 +31,7 @@ std::atomic<bool> must_redraw = false;
 
 constexpr int kForScreens[] = {SIGTSTP, SIGCONT, SIGWINCH};
 constexpr int kGated[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH};
-/// Bytes of one key come together; a lone escape is the key itself.
+/// Maximum time between the bytes of one key. A lone escape byte is the key Escape.
 constexpr std::int64_t kOneKeyNs = 30'000'000;
 
 void on_signal(int number) { (number == SIGTSTP ? asked_to_stop : must_redraw) = true; }
@@ -54,7 +54,7 @@ void write_terminal(const std::string& text) {
 void secure(int fd, int flags) {
   if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) return;
   int opened = ::open("/dev/null", flags);
-  // Without a /dev: the root folder takes the number, and can be neither read nor written.
+  // Without /dev/null, the descriptor refers to the root folder, which can be neither read nor written.
   if (opened < 0) opened = ::open("/", O_RDONLY | O_DIRECTORY);
   if (opened < 0 || opened == fd) return;
   ::dup2(opened, fd);
@@ -83,7 +83,7 @@ bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string locale = variable(name);
     if (locale.empty()) continue;
-    // "de_DE.UTF-8@euro", "C.utf8".
+    // Examples are "de_DE.UTF-8@euro" and "C.utf8".
     locale.erase(std::remove(locale.begin(), locale.end(), '-'), locale.end());
     for (char& each : locale) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
     const std::size_t dot = locale.find('.');
@@ -128,7 +128,7 @@ Screen::~Screen() {
   try {
     leave();
   } catch (const std::system_error&) {
-    // The terminal has gone.
+    // leave() throws if the terminal no longer exists.
   }
   for (const int number : kForScreens) ::signal(number, SIG_DFL);
 }
@@ -141,7 +141,7 @@ void Screen::enter() {
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
-  // xterm's alternate screen, and no cursor (ctlseqs, DECSET 1049 and 25).
+  // Selects xterm's alternate screen and hides the cursor (ctlseqs, DECSET 1049 and 25).
   write_terminal("\x1b[?1049h\x1b[?25l\x1b[2J");
 }
 
@@ -150,7 +150,7 @@ void Screen::leave() {
   write_terminal("\x1b[?25h\x1b[?1049l");
 }
 
-/// As any program that Ctrl-Z stops, with the terminal as it was.
+/// Stops this process, as Ctrl-Z stops any program, with the terminal restored.
 void Screen::stop() {
   leave();
   ::signal(SIGTSTP, SIG_DFL);
@@ -158,7 +158,7 @@ void Screen::stop() {
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
-  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // here we are stopped
+  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // the process stops here
   ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   handle();
 }
@@ -177,7 +177,7 @@ void Screen::draw(const std::string& lines) {
   write_terminal(text + "\x1b[K\x1b[J");
 }
 
-/// The key that the typed bytes begin with; kNone if there are not enough of them.
+/// Takes the key at the beginning of the typed bytes. Returns kNone if more bytes are needed.
 int Screen::decode() {
   if (typed_.empty()) return key::kNone;
   const auto take = [&](std::size_t bytes, int what) {
@@ -221,7 +221,7 @@ int Screen::next_key(std::int64_t until_ns) {
     std::array<char, 64> bytes;
     const ssize_t taken = ::read(STDIN_FILENO, bytes.data(), bytes.size());
     if (taken <= 0) {
-      keys_ = false;  // the other end has gone
+      keys_ = false;  // standard input has ended
       return key::kNone;
     }
     typed_.append(bytes.data(), static_cast<std::size_t>(taken));

@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// The value of an environment variable by which a test makes zerotax act as on another machine. Null in a build
-/// without tests.
+/// Returns the value of an environment variable with which a test makes zerotax behave as on another machine. Returns
+/// nullptr in a build without tests.
 inline const char* test_hook([[maybe_unused]] const char* variable) {
 #ifdef ZEROTAX_TESTS
   return std::getenv(variable);

@@ -6,8 +6,9 @@
 
 namespace zerotax {
 
-/// The text of a file; empty, or cut, if it cannot be read. A file of /proc may fail in the middle, when its process
-/// ends: a std::istreambuf_iterator would throw then, of a stream that throws nothing.
+/// Returns the text of a file. The text is empty or truncated if the file cannot be read. Reading a /proc file may fail
+/// in the middle, when the process that the file describes ends. A std::istreambuf_iterator would then throw, even on a
+/// stream that throws nothing.
 inline std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-/// The text of a file of /proc that is at most a few KiB. Returns errno, or 0.
+/// Reads a /proc file of at most a few KiB. Returns errno, or 0.
 int read_text(const std::string& path, std::string& text) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return errno;
@@ -39,7 +39,8 @@ ThreadLook parse_thread_look(const std::string& text) {
   std::istringstream words(text);
   std::vector<std::string> all;
   for (std::string word; words >> word;) all.push_back(word);
-  // The number, six arguments unless it is -1, stack pointer, program counter.
+  // The text contains the system call's number, six arguments unless the number is -1, the stack pointer, and the
+  // program counter.
   if (all.size() != 3 && all.size() != 9) return look;
   look.state = ThreadLook::State::kBlocked;
   look.syscall = std::strtol(all[0].c_str(), nullptr, 10);
@@ -61,7 +62,7 @@ std::vector<KernelCall> parse_kernel_stack(const std::string& text) {
   std::vector<KernelCall> calls;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // [<0>] futex_wait_queue+0x60/0x90
+    // A line is like: [<0>] futex_wait_queue+0x60/0x90
     const auto begin = line.find("] ");
     const auto plus = line.rfind('+');
     if (begin == std::string::npos || plus == std::string::npos || plus < begin + 2) continue;
@@ -79,7 +80,7 @@ std::vector<KernelCall> kernel_stack(pid_t process, pid_t thread) {
 std::vector<unsigned char> read_process_memory(pid_t process, std::uint64_t address, std::size_t bytes) {
   std::vector<unsigned char> memory(bytes);
   const iovec local{memory.data(), bytes};
-  // A page each: what is behind the end of a mapping must not take the rest with it.
+  // Each page is read separately, so that a page beyond the end of a mapping does not fail the others.
   std::vector<iovec> pages;
   for (std::size_t at = 0; at < bytes;) {
     const std::size_t room = std::min<std::size_t>(bytes - at, page_bytes() - (address + at) % page_bytes());

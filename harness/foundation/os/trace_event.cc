@@ -25,11 +25,13 @@ namespace {
 
 constexpr const char* kDefinitions = "uprobe_events";
 constexpr const char* kPlaceField = "place";
-/// A process that is just ending keeps its share of an event for some more milliseconds.
+/// Number of attempts to remove an event, because an ending process keeps its share of the event for a few
+/// milliseconds.
 constexpr int kTries = 100;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
-/// The process that made and owns an event. A PID names one process only together with its namespace and the start.
+/// The process that made and owns an event. A PID identifies one process only together with its namespace and start
+/// time.
 struct Owner {
   int pid = 0;
   unsigned long long start_ticks = 0;
@@ -45,7 +47,7 @@ std::string group_of(const Owner& owner) {
   return fmt::format("zerotax_{}_{}_{}", owner.pid, owner.start_ticks, owner.pid_namespace);
 }
 
-/// Whether an owner has ended. The answer is false for a process in another namespace, which we cannot see.
+/// Whether an owner has ended. Returns false for a process in another namespace, which zerotax cannot see.
 bool has_ended(const Owner& owner) {
   if (owner.pid_namespace != own_pid_namespace()) return false;
   const auto facts = process_facts(owner.pid);
@@ -59,7 +61,7 @@ void sweep(const Tracefs& tracefs) {
   std::istringstream lines(tracefs.read(kDefinitions));
   std::set<std::string> names;
   for (std::string line; std::getline(lines, line);) {
-    // "p:zerotax_812_93320_4026531836/store /proc/self/fd/9:0x000000000016e046 place=\0:u32"
+    // A line is like "p:zerotax_812_93320_4026531836/store /proc/self/fd/9:0x000000000016e046 place=\0:u32".
     const std::size_t colon = line.find(':');
     const std::size_t end = line.find(' ');
     if (colon == std::string::npos || end == std::string::npos || end < colon) continue;
@@ -97,7 +99,7 @@ std::string Tracefs::read(const std::string& path) const {
 
 int Tracefs::add(const std::string& path, const std::string& line) const {
   if (!root_) return error_;
-  // Without O_APPEND, the definitions of other programs would be deleted.
+  // Without O_APPEND, opening the file would delete the definitions of other programs.
   const UniqueFd file(::openat(root_.get(), path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file) return errno;
   const std::string text = line + "\n";
@@ -110,7 +112,7 @@ std::uint64_t TraceEvent::number(const char* field, const unsigned char* data, s
   const Field& where = found->second;
   std::uint64_t value = 0;
   if (where.bytes > sizeof value || where.offset + where.bytes > bytes) return 0;
-  std::memcpy(&value, data + where.offset, where.bytes);  // the processor is little-endian
+  std::memcpy(&value, data + where.offset, where.bytes);  // the cast is correct because the processor is little-endian
   return value;
 }
 
@@ -120,7 +122,7 @@ std::optional<TraceEvent> parse_trace_event(const std::string& format) {
   for (std::string line; std::getline(lines, line);) {
     unsigned long long id = 0;
     if (std::sscanf(line.c_str(), "ID: %llu", &id) == 1) event.id = id;
-    // "	field:unsigned long address;	offset:8;	size:8;	signed:0;"
+    // A line is like "        field:unsigned long address;    offset:8;       size:8; signed:0;".
     const std::size_t end = line.find(';');
     if (line.find("field:") == std::string::npos || end == std::string::npos) continue;
     TraceEvent::Field field;
@@ -170,7 +172,8 @@ UprobeEvent::UprobeEvent(const std::vector<UprobePlace>& places) : name_(group_o
   sweep(tracefs_);
   try {
     for (std::size_t i = 0; i < places.size(); ++i) {
-      // A path by descriptor: the kernel splits the line at spaces, and the file's own path may contain some.
+      // The file is named by its descriptor, because the kernel splits the line at spaces, and the file's path may
+      // contain spaces.
       const UniqueFd file(::open(places[i].path.c_str(), O_PATH | O_CLOEXEC));
       if (!file) throw std::system_error(errno, std::generic_category());
       const int error = tracefs_.add(kDefinitions, fmt::format("p:{} /proc/self/fd/{}:{:#x} {}=\\{}:u32", name_,

@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// A file descriptor that closes itself; -1: none.
+/// A file descriptor that closes itself, or -1 for none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -26,7 +26,7 @@ class UniqueFd {
 
   [[nodiscard]] int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  /// Gives it away: it is the caller's to close.
+  /// Returns the descriptor, which the caller must close.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) ::close(fd_);
@@ -42,7 +42,7 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-/// A pipe, both ends close-on-exec; without descriptors, and errno set, if it cannot be made.
+/// Makes a pipe whose ends are close-on-exec. On failure, returns no descriptors and sets errno.
 inline Pipe make_pipe() {
   int ends[2];
   if (::pipe2(&ends[0], O_CLOEXEC) != 0) return {};

@@ -5,7 +5,7 @@
 
 namespace zerotax {
 
-/// UTC, "2026-11-20T05:10:00Z": of seconds since 1970, and of now.
+/// Return the UTC time, such as "2026-11-20T05:10:00Z". `seconds` counts from 1970.
 std::string utc_text(std::int64_t seconds);
 std::string utc_now();
 

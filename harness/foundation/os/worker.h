@@ -7,8 +7,8 @@
 
 namespace zerotax {
 
-/// A thread of ours. An exception, such as for lack of memory, ends only the work that threw it. join() rethrows the
-/// exception in a thread that can report it.
+/// A thread of ours. An exception, for example for lack of memory, ends only the work that threw it. join() rethrows it
+/// in a thread that can report it.
 class Worker {
  public:
   Worker() = default;

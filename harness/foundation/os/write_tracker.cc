@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-// From include/uapi/linux/userfaultfd.h of Linux 6.7; Debian 12's headers are older.
+// Declared here because Debian 12's headers are older. Source: include/uapi/linux/userfaultfd.h of Linux 6.7.
 constexpr int kUserModeOnly = 1;
 constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
 constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
@@ -27,7 +27,8 @@ void add_to(void* list, AddressRange pages) { static_cast<RangeList*>(list)->add
 
 bool clear_bits(int clear_refs) { return ::write(clear_refs, "4", 1) == 1; }
 
-/// A kernel without these bits says 0 of every page, and takes every wish to clear them.
+/// Whether this kernel has soft-dirty bits. A kernel without soft-dirty bits reports 0 for every page, and accepts
+/// every request to clear the bits.
 bool keeps_soft_dirty(int clear_refs) {
   void* page = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;
@@ -43,7 +44,7 @@ bool keeps_soft_dirty(int clear_refs) {
   return kept;
 }
 
-/// Adds what is in either list, but not in `without`, in ascending order.
+/// Adds the pages that are in either list, but not in `without`, in ascending order.
 void add_both(const RangeList& one, const RangeList& other, AddressRange without, RangeList& sum) {
   const AddressRange* left = one.begin();
   const AddressRange* right = other.begin();
@@ -94,18 +95,18 @@ const char* WriteTracker::open_asynchronous() {
   UniqueFd fd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly)));
   if (!fd) {
     if (errno == EMFILE) return "no descriptor is left for userfaultfd (RLIMIT_NOFILE)";
-    // For faults in user mode alone the kernel itself needs no right.
+    // The kernel itself requires no privilege for faults in user mode alone.
     return errno == EPERM ? "userfaultfd is denied by a seccomp filter, as in a container (docker run --security-opt "
                             "seccomp=unconfined permits it)"
-                          : "userfaultfd is not permitted or not in this kernel";
+                          : "userfaultfd is not permitted, or missing from this kernel";
   }
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = kFeatureWpAsync | kFeatureWpUnpopulated;
   if (::ioctl(fd.get(), UFFDIO_API, &api) != 0) {
-    return why_refused(6, 7, "this kernel has no asynchronous write protection (Linux 6.7)",
+    return why_refused(6, 7, "this kernel has no asynchronous write protection (needs Linux 6.7 or later)",
                        "userfaultfd's asynchronous write protection is denied in this process (by a seccomp "
-                       "filter?), or was left out of this kernel");
+                       "filter?), or is missing from this kernel");
   }
   fd_ = std::move(fd);
   method_ = Method::kAsynchronous;
@@ -124,7 +125,7 @@ const char* WriteTracker::open_soft_dirty() {
 
 void WriteTracker::watch(AddressRange range, const Pagemap& pagemap) {
   if (!available() || range.bytes() == 0) return;
-  // Part of a freed block may have been unmapped meanwhile, and the rest be in several mappings.
+  // A part of the range may be unmapped, and the rest may consist of several mappings.
   AddressRange mapped[kPieces];
   std::size_t count = 0;
   for_each_mapping([&](const Mapping& mapping) {
@@ -147,7 +148,8 @@ bool WriteTracker::forget_writes(AddressRange range, const Pagemap& pagemap) {
   add_both(before, now, range, after);
   if (!now.complete() || !after.complete()) return false;
   soft_dirty_->current = next;
-  // Many ranges are watched one after the other: only the first finds anything to clear.
+  // Clears bits only if a page is dirty. When many ranges are watched in a row, this is usually true only for the first
+  // range.
   bool dirty = now.size() > 0;
   const auto note = [](void* any, AddressRange /*pages*/) { *static_cast<bool*>(any) = true; };
   if (!dirty && !pagemap.for_each_soft_dirty(range, note, &dirty)) return false;
@@ -185,7 +187,7 @@ void WriteTracker::watch_mapped(AddressRange range, const Pagemap& pagemap) {
 
 void WriteTracker::add_piece(AddressRange range) {
   for (std::size_t i = 0; i < count_; ++i) {
-    // Pages that are watched one after the other are one piece.
+    // Adjacent ranges that are watched one after the other become one piece.
     if (pieces_[i].bytes() == 0 || (pieces_[i].end != range.begin && pieces_[i].begin != range.end)) continue;
     pieces_[i] = {pieces_[i].begin < range.begin ? pieces_[i].begin : range.begin,
                   pieces_[i].end > range.end ? pieces_[i].end : range.end};
@@ -248,7 +250,7 @@ void WriteTracker::release(AddressRange range) {
 
 template <typename Visit>
 void WriteTracker::for_each_watched(AddressRange range, Visit visit) const {
-  // Pieces are few but not in order, and a RangeList wants order.
+  // There are few pieces, but they are unsorted, and a RangeList must be sorted.
   for (std::uintptr_t from = range.begin; from < range.end;) {
     AddressRange next{range.end, range.end};
     for (std::size_t i = 0; i < count_; ++i) {
@@ -290,14 +292,14 @@ void WriteTracker::stop() {
 }
 
 void WriteTracker::unregister(AddressRange range) const {
-  // It skips pages that are no longer mapped.
+  // madvise skips pages that are no longer mapped.
   if (method_ == Method::kSoftDirty) {
     ::madvise(reinterpret_cast<void*>(range.begin), range.bytes(), MADV_NORMAL);
     return;
   }
   uffdio_range argument{range.begin, range.bytes()};
   if (::ioctl(fd_.get(), UFFDIO_UNREGISTER, &argument) == 0) return;
-  // The allocator may have unmapped a part of it: the rest has to go piece by piece.
+  // The allocator may have unmapped a part of the range, so the rest is unregistered piece by piece.
   for_each_mapping([&](const Mapping& mapping) {
     const AddressRange common = mapping.range.intersect(range);
     if (common.bytes() == 0 || !mapping.zero_filled()) return;

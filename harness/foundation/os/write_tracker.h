@@ -10,8 +10,9 @@
 
 namespace zerotax {
 
-/// For WriteTracker: pages that were written before the soft-dirty bits were cleared last, and room for the next such
-/// list. (Not a member of it: clang knows the defaults of a nested class only where the outer one ends.)
+/// Lists for WriteTracker. One list contains the pages that were written before the soft-dirty bits were last cleared;
+/// the other has room for the next such list. (This is no nested class, because clang knows the defaults of a nested
+/// class only at the end of the outer class.)
 struct SoftDirtyLists {
   RangeList remembered[2];
   std::size_t current = 0;
@@ -19,51 +20,53 @@ struct SoftDirtyLists {
   RangeList other_scratch;
 };
 
-/// Finds which pages were written, by whatever instruction. Every first write to a watched page costs a fault. Needs no
+/// Finds which pages were written, by any instruction. The first write to each watched page costs a fault. Needs no
 /// privilege. Allocates nothing. There are two methods:
 ///
-/// - userfaultfd in asynchronous write-protect mode (Linux >= 6.7; UFFD_FEATURE_WP_ASYNC in
-///   Documentation/admin-guide/mm/userfaultfd.rst), of the watched ranges alone;
-/// - soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst; Debian's kernels keep them), which can only be
-/// cleared
-///   for the whole process: what was written before is remembered here. A mapping that is new has them set, and so has
-///   one that the kernel merges with it: a watched range gets a flag of its own (MADV_RANDOM, which changes nothing
-///   else for anonymous memory), so that none is merged.
+/// - userfaultfd in asynchronous write-protect mode (since Linux 6.7; UFFD_FEATURE_WP_ASYNC in
+/// Documentation/admin-guide/mm/userfaultfd.rst), for the watched ranges only;
+/// - soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst; Debian's kernels have them), which can only be
+/// cleared for the whole process, so this class remembers which pages were written before.
+///
+/// All soft-dirty bits of a new mapping are set. If the kernel merges another mapping with the new one, all bits of
+/// that mapping are set too. A watched range therefore gets an extra flag (MADV_RANDOM, which changes nothing else for
+/// anonymous memory), so that the kernel does not merge the range.
 class WriteTracker {
  public:
   enum class Method { kNone, kAsynchronous, kSoftDirty };
 
-  /// Takes the first method that works here. ZEROTAX_WRITE_TRACKING=soft-dirty|none in the environment limits the
-  /// choice, so that a fallback can be compared on a kernel that does not need it.
+  /// Selects the first method that works on this machine. ZEROTAX_WRITE_TRACKING=soft-dirty|none in the environment
+  /// limits the choice, so that a test can compare a fallback on any kernel.
   WriteTracker();
 
   [[nodiscard]] Method method() const { return method_; }
   [[nodiscard]] bool available() const { return method_ != Method::kNone; }
-  /// Its name in results, "userfaultfd, asynchronous"; or why it is not available.
+  /// Returns the method's name in results, such as "userfaultfd, asynchronous", or why no method is available.
   [[nodiscard]] const char* name() const;
-  /// Why it is not available; empty otherwise.
+  /// Returns why no method is available, or "" if one is.
   [[nodiscard]] const char* reason() const { return reason_; }
 
-  /// Begins to watch the private anonymous memory in `range` (page aligned); what is not mapped is skipped. Pages
-  /// that are populated are write-protected; the others are left as they are, for the mark of a protected page that is
-  /// not populated looks like a swapped page: they count as written once they are populated.
-  /// May be called for several ranges, which must not overlap. Beyond 64 pieces further ones are not watched.
+  /// Begins to watch the private anonymous memory in `range` (page aligned), skipping what is not mapped. Populated
+  /// pages are write-protected. Unpopulated pages are left unprotected, because the marker of a protected, unpopulated
+  /// page looks like a swapped page. Unpopulated pages count as written once they are populated. May be called for
+  /// several ranges, which must not overlap. At most 64 pieces are watched; further pieces are ignored.
   void watch(AddressRange range, const Pagemap& pagemap);
 
-  /// Forgets what was written to these pages until now, and watches them, whether or not it did before.
+  /// Forgets earlier writes to these pages, and watches them, whether or not they were watched before.
   void watch_again(AddressRange range, const Pagemap& pagemap);
 
-  /// Whether all of these pages are being watched, and whether any of such pages was written.
+  /// is_watched() returns whether all of these pages are watched. is_written() returns whether any watched page among
+  /// these was written.
   [[nodiscard]] bool is_watched(AddressRange range) const;
   bool is_written(const Pagemap& pagemap, AddressRange range) const;
 
-  /// Stops watching the pages of `range`: their writes from now on are of no interest.
+  /// Stops watching the pages of `range`, because later writes to them do not matter.
   void release(AddressRange range);
 
   /// Adds to `watched` the pages of `range` (page aligned) that are being watched.
   void watched(AddressRange range, RangeList& watched) const;
 
-  /// Adds to `written` those of them that were written.
+  /// Adds to `written` the watched pages of `range` that were written.
   void written(const Pagemap& pagemap, AddressRange range, RangeList& written) const;
 
   /// Stops watching everything.
@@ -74,7 +77,7 @@ class WriteTracker {
   [[nodiscard]] const char* open_soft_dirty();
   void watch_mapped(AddressRange range, const Pagemap& pagemap);
   void add_piece(AddressRange range);
-  /// From now on these pages count as not written; what else was is remembered.
+  /// Makes these pages count as not written from now on. Writes to other pages are remembered.
   bool forget_writes(AddressRange range, const Pagemap& pagemap);
   [[nodiscard]] bool protect(AddressRange range) const;
   void unregister(AddressRange range) const;
@@ -83,11 +86,12 @@ class WriteTracker {
 
   static constexpr std::size_t kPieces = 64;
   Method method_ = Method::kNone;
-  UniqueFd fd_;  ///< userfaultfd's, or /proc/self/clear_refs
+  UniqueFd fd_;  ///< descriptor of userfaultfd, or of /proc/self/clear_refs
   const char* reason_ = "";
   AddressRange pieces_[kPieces];
   std::size_t count_ = 0;
-  mutable std::optional<SoftDirtyLists> soft_dirty_;  ///< made for this method alone: each list is a mapping
+  mutable std::optional<SoftDirtyLists> soft_dirty_;  ///< made only for the soft-dirty method, because each list is a
+                                                      ///< mapping
 };
 
 }  // namespace zerotax

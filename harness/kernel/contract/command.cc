@@ -10,7 +10,7 @@
 #include "cli/exchange_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
-#include "contract/promise.h"
+#include "contract/result.h"
 #include "files/output_file.h"
 #include "os/print.h"
 #include "os/utc.h"
@@ -48,7 +48,7 @@ std::vector<Promise> chosen(const Options& options) {
   for (const std::string& id : options.only) {
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;
     throw UsageError(fmt::format("unknown promise '{}'", id),
-                     did_you_mean(id, ids) + "zerotax contract --list names them");
+                     did_you_mean(id, ids) + "zerotax contract --list names the promises");
   }
   std::erase_if(all, [&](const Promise& each) {
     return std::find(options.only.begin(), options.only.end(), each.id) == options.only.end();
@@ -59,18 +59,20 @@ std::vector<Promise> chosen(const Options& options) {
 std::string subject_of(const Options& options, const Results& all) {
   if (!options.subject.empty()) return options.subject;
   if (!options.under.empty()) return options.under;
-  return all.system ? fmt::format("{} {} ({})", all.system->name, all.system->kernel, all.system->machine)
+  return all.system ? fmt::format("{} {} ({})", all.system->system, all.system->kernel, all.system->machine)
                     : "this kernel";
 }
 
-/// Throws MachineError if tests are missing: a kernel that was not tested has kept no promise.
+/// Throws MachineError if no promise was tested, or if a promise has no verdict. An untested kernel must not seem to
+/// have kept its promises.
 void check_tested(const std::vector<Result>& results) {
   const auto ended =
       std::count_if(results.begin(), results.end(), [](const Result& each) { return each.without_verdict; });
   if (ended > 0) {
     throw MachineError(fmt::format("the suite ended without a verdict on {}",
                                    format_counted(static_cast<std::uint64_t>(ended), "promise")),
-                       "the table shows how it ended; check whether the command of --under runs other static programs");
+                       "the table shows how the suite ended; check whether the command of --under runs other static "
+                       "programs");
   }
   if (is_nothing_tested(results)) {
     throw MachineError("no promise could be tested here", "the table shows what is missing");
@@ -79,8 +81,11 @@ void check_tested(const std::vector<Result>& results) {
 
 ExitStatus show(const Options& options, const Results& all, const Request& request) {
   const exchange::OutcomeList outcomes = contract_outcomes(all.results);
-  options.exchange.write(outcomes, contract_json(all, request));
-  if (!options.exchange.silent()) print_lines(stdout, contract_text(all.results, palette_for(stdout)));
+  options.exchange.write(outcomes, contract_document(all, request));
+  if (!options.exchange.silent()) {
+    print_lines(stdout, wants_full_text() ? contract_text(all, palette_for(stdout))
+                                          : answer_text(contract_answer(all, request)));
+  }
   options.exchange.print_annotations(outcomes);
   if (!options.report.empty()) {
     const std::vector<std::string> written = write_reports(all, subject_of(options, all), options.report);
@@ -98,7 +103,7 @@ ExitStatus read(const Options& options) {
   return show(options, all, {Subcommand::command_line, utc_now(), options.read});
 }
 
-/// At blanks.
+/// Splits a text at blanks.
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> words;
@@ -124,7 +129,7 @@ ExitStatus run(const Options& options) {
 }
 
 const Subcommand command(
-    "contract", Wing::kKernel, "test the promises of the kernel that zeroing rests on", kExamples,
+    "contract", Wing::kKernel, "Test the kernel's promises about zeroed memory", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       arguments.option("--promise", options->only, "test only this promise (repeatable)")
@@ -135,28 +140,30 @@ const Subcommand command(
             for (const Promise& each : list_promises()) ids.push_back(each.id);
             return ids;
           });
-      arguments.option("--seconds", options->seconds, "how long a race may last if 10,000 tries take longer")
+      arguments.option("--seconds", options->seconds, "end a race after this time, even before 10,000 attempts")
           .seconds()
           .shown_as("SECONDS")
           .with_default();
-      arguments.option("--results", options->read, "test nothing: show what zerotax-contract --json printed elsewhere")
+      arguments
+          .option("--results", options->read,
+                  "show the output of zerotax-contract --json from another system, and test nothing")
           .excludes({"--promise", "--under"}, {"{0} shows what was tested elsewhere", "leave out {1}"})
           .path();
       arguments
           .option("--under", options->under,
-                  "start the tests with this command, such as an emulator, and run the programs that show a broken "
-                  "promise under it, too")
+                  "run the tests, and the programs that show a broken promise, under this command, such as an emulator")
           .shown_as("COMMAND")
           .word();
       arguments
           .option("--report", options->report,
-                  "write a bug report for each broken promise into this folder, new or empty")
+                  "write a bug report for each broken promise to this folder, which must be new or empty")
           .path();
-      arguments.option("--subject", options->subject, "what the reports are about, such as 'QEMU 7.2, user mode'")
+      arguments
+          .option("--subject", options->subject, "name the tested system in the reports, such as 'QEMU 7.2, user mode'")
           .shown_as("NAME")
           .word();
       options->exchange.add(arguments);
-      arguments.flag("--list", options->list, "name the promises and who relies on them; test none")
+      arguments.flag("--list", options->list, "list the promises and the programs that rely on them, and test nothing")
           .excludes({"--promise", "--under", "--report", "--results", "--json", "--junit", "--markdown", "--github"},
                     {"{0} names all promises and tests none", "leave out {1}"});
       return [options] { return run(*options); };

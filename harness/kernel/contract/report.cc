@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/table.h"
-#include "contract/promise.h"
+#include "contract/result.h"
 #include "exchange/forms.h"
 #include "files/output_file.h"
 
@@ -15,9 +15,9 @@ constexpr const char* kForm = "promise";
 
 namespace fs = std::filesystem;
 
-std::string run_text(const Reproducer::Run& run) {
-  if (!run.why_not.empty()) return fmt::format("It was not run: {}.\n", run.why_not);
-  return markdown_block(fmt::format("{}exit status {}\n", run.output, run.status), "");
+std::string run_text(const ProgramRun& run) {
+  if (!run.status) return fmt::format("The program was not run: {}.\n", run.status.why());
+  return markdown_block(fmt::format("{}exit status {}\n", run.output, *run.status), "");
 }
 
 std::string found_text(const Result& result) {
@@ -47,7 +47,7 @@ std::string environment_text(const Results& results) {
   std::string text;
   if (results.system) {
     text += fmt::format("- as the program sees it: {} {}, {}, pages of {} bytes, user {}\n",
-                        markdown_escaped(results.system->name), markdown_escaped(results.system->kernel),
+                        markdown_escaped(results.system->system), markdown_escaped(results.system->kernel),
                         markdown_escaped(results.system->machine), results.system->page_bytes, results.system->user_id);
   }
   if (!results.under.empty())

@@ -1,4 +1,4 @@
-// The lines of JSON that zerotax-contract prints, one for the system and one for each promise.
+// Reads the lines of JSON that zerotax-contract prints: one for the system, and one for each promise.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "contract/promise.h"
+#include "contract/result.h"
 #include "files/folders.h"
 #include "files/output_file.h"
 #include "os/child.h"
@@ -32,10 +32,12 @@
 namespace zerotax::contract {
 namespace {
 
-/// What the suite says of one promise that it was asked about.
+ProgramRun not_run(const std::string& why) { return {NotAvailable{why}, NotAvailable{why}, ""}; }
+
+/// The suite's answer about one promise.
 struct SuiteAnswer {
   System system;
-  Result result;  ///< what is broken comes with a program that was not run
+  Result result;  ///< the program of a broken promise was not run yet
 };
 
 std::vector<Reliance> reliances(const std::string& text) {
@@ -55,18 +57,14 @@ Promise promise_of(const Json& line) {
   return {line.at("id"), line.at("family"), line.at("statement"), reliances(line.at("relied_on_by"))};
 }
 
-Verdict verdict_of(const std::string& word) {
+Verdict verdict_of(const std::string& name) {
   for (const Verdict verdict : {Verdict::kKept, Verdict::kBroken, Verdict::kUnsupported}) {
-    if (word == word_of(verdict)) return verdict;
+    if (name == word(verdict)) return verdict;
   }
   return Verdict::kNotTestable;
 }
 
-System system_of(const Json& head) {
-  return {head.at("system"), head.at("kernel"), head.at("machine"), head.at("page_bytes"), head.at("user_id")};
-}
-
-/// A line of the suite's; what is broken comes with a program that was not run.
+/// Reads a line of the suite. Does not run the program of a broken promise.
 Result result_of(const Promise& promise, const Json& line) {
   Result result;
   result.promise = promise;
@@ -79,13 +77,13 @@ Result result_of(const Promise& promise, const Json& line) {
     result.evidence = Evidence{line.at("address"), line.at("offset"), line.at("expected"), line.at("found")};
   }
   if (result.verdict == Verdict::kBroken) {
-    const Reproducer::Run elsewhere{"the promise was tested elsewhere: run it there", 0, ""};
+    const ProgramRun elsewhere = not_run("the promise was tested elsewhere: run it there");
     result.reproducer = Reproducer{line.at("program"), elsewhere, elsewhere};
   }
   return result;
 }
 
-/// Its lines, each an object; the last one may be cut off.
+/// The complete lines of the output, each a JSON object.
 std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -97,25 +95,26 @@ std::vector<Json> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The promises in what `zerotax-contract --list --json` printed. Throws a Json exception or JsonTextError.
+/// Reads the output of `zerotax-contract --list --json`. Throws a Json exception or JsonTextError.
 std::vector<Promise> read_promises(const std::string& output) {
   std::vector<Promise> all;
   for (const Json& line : lines_of(output)) all.push_back(promise_of(line));
   return all;
 }
 
-/// What `zerotax-contract --json --only ID` printed; nothing if it ended without a verdict.
+/// Reads the output of `zerotax-contract --json --only ID`. Returns no value if the suite ended without a verdict.
 std::optional<SuiteAnswer> read_suite(const std::string& output, const Promise& promise) {
   const std::vector<Json> lines = lines_of(output);
   if (lines.size() != 2) return std::nullopt;
-  return SuiteAnswer{system_of(lines[0]), result_of(promise, lines[1])};
+  return SuiteAnswer{lines[0].get<System>(), result_of(promise, lines[1])};
 }
 
-/// What one promise may take beside its race; the suite's own limit, which is less, says where it hangs.
+/// Time limit of one promise, in addition to its race. The suite has a lower limit of its own, and reports the step
+/// that hangs.
 constexpr double kLimitS = 60;
 
-/// Removes the cgroups of tests that have ended without doing so (suite/kernel.c makes these cgroups). `killed`: a
-/// suite was just killed, and its test may need some milliseconds to end. The kernel needs as long to empty a cgroup.
+/// Removes the cgroups of tests that ended without removing them (suite/kernel.c makes them). After a kill (`killed`),
+/// the test may need some milliseconds to end, and the kernel some more to empty the cgroup.
 void remove_left_cgroups(bool killed) {
   constexpr int kTries = 200;
   constexpr std::chrono::milliseconds kBetweenTries{5};
@@ -135,7 +134,7 @@ void remove_left_cgroups(bool killed) {
 }
 
 std::string suite_program() {
-  // For tests: a build of the suite that lies.
+  // Tests set this to a build of the suite in which system calls lie.
   const char* other = test_hook("ZEROTAX_CONTRACT_SUITE");
   std::string program = other != nullptr ? other : probe_folder() + "/zerotax-contract";
   if (::access(program.c_str(), X_OK) != 0) {
@@ -161,7 +160,7 @@ ChildCommand suite_command(std::vector<std::string> words, double seconds) {
   return command;
 }
 
-/// The command with another command line, `under`, put before it.
+/// Puts the words of `under` before a command.
 ChildCommand under_command(const std::vector<std::string>& under, ChildCommand command) {
   if (under.empty()) return command;
   std::vector<std::string> words(under.begin() + 1, under.end());
@@ -172,16 +171,15 @@ ChildCommand under_command(const std::vector<std::string>& under, ChildCommand c
   return command;
 }
 
-Reproducer::Run run_reproducer(const std::string& program, const std::vector<std::string>& under) {
+ProgramRun run_reproducer(const std::string& program, const std::vector<std::string>& under) {
   ChildCommand command;
   command.program = program;
   command.capture = true;
   const ChildResult ran = run_child(under_command(under, command), stop_requested);
   end_if_stopped();
-  if (ran.end == ChildResult::End::kExited) return {"", ran.code, ran.output};
-  return {ran.end == ChildResult::End::kSignalled ? "it was killed by " + signal_name(ran.code)
-                                                  : "it did not end within 30 s",
-          0, ""};
+  if (ran.end == ChildResult::End::kExited) return {ran.code, ran.code == 1, ran.output};
+  return not_run(ran.end == ChildResult::End::kSignalled ? "the program was killed by " + signal_name(ran.code)
+                                                         : "the program did not end within 30 s");
 }
 
 Reproducer reproduce(const std::string& program, const std::vector<std::string>& under) {
@@ -190,23 +188,23 @@ Reproducer reproduce(const std::string& program, const std::vector<std::string>&
   const TemporaryFolder folder("contract");
   write_file(folder.file("shows.c"), program);
   const char* chosen = std::getenv("CC");
-  // An emulator may lack the files of a C library.
+  // Links statically, because an emulator may lack the files of a C library.
   const std::vector<std::string> flags =
       under.empty() ? std::vector<std::string>{"-O1"} : std::vector<std::string>{"-O1", "-static"};
   try {
     compile_c({chosen != nullptr ? chosen : "cc", ""}, folder.file("shows.c"), folder.file("shows"), flags);
   } catch (const MachineError& failure) {
-    made.shown.why_not = made.control.why_not = failure.what();
+    made.shown = made.control = not_run(failure.what());
     return made;
   }
   made.shown = run_reproducer(folder.file("shows"), under);
   made.control =
-      under.empty() ? Reproducer::Run{"it is the kernel itself", 0, ""} : run_reproducer(folder.file("shows"), {});
+      under.empty() ? not_run("the tested kernel is the running kernel") : run_reproducer(folder.file("shows"), {});
   return made;
 }
 
 Result result_of(const Promise& promise, const ChildResult& child, std::chrono::milliseconds timeout, Results& all) {
-  // 3 is the suite's status if it could not test the promise.
+  // The suite exits with status 3 if it could not test the promise.
   const bool ended = child.end == ChildResult::End::kExited && (child.code == 0 || child.code == 1 || child.code == 3);
   if (const auto said = ended ? read_suite(child.output, promise) : std::nullopt) {
     all.system = said->system;
@@ -225,14 +223,14 @@ Result result_of(const Promise& promise, const ChildResult& child, std::chrono::
 
 Results read_results(const std::string& path) {
   const auto foreign = [&] {
-    return UsageError(fmt::format("'{}' is not what zerotax-contract --json prints", path),
-                      "run zerotax-contract --json there, and give the file with what it printed");
+    return UsageError(fmt::format("'{}' is not the output of zerotax-contract --json", path),
+                      "run zerotax-contract --json on that system, and give the file with its output");
   };
   try {
     const std::vector<Json> lines = lines_of(read_input_file(path));
     if (lines.empty() || text_field(lines[0], "suite", "") != "zerotax-contract/1") throw foreign();
     Results all;
-    all.system = system_of(lines[0]);
+    all.system = lines[0].get<System>();
     all.race_seconds = lines[0].at("race_seconds");
     for (std::size_t i = 1; i < lines.size(); ++i) all.results.push_back(result_of(promise_of(lines[i]), lines[i]));
     all.complete = all.results.size() == lines[0].at("promises").get<std::size_t>();
@@ -242,11 +240,6 @@ Results read_results(const std::string& path) {
   } catch (const JsonTextError&) {
     throw foreign();
   }
-}
-
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"kept", "broken", "unsupported", "not testable here"};
-  return kWords[static_cast<std::size_t>(verdict)];
 }
 
 std::vector<Promise> list_promises() {
@@ -267,7 +260,7 @@ Results test_promises(const std::vector<Promise>& promises, double race_seconds,
   for (const Promise& promise : promises) {
     Item& item = items.emplace_back();
     item.label = promise.id;
-    // A promise without a race takes some milliseconds.
+    // A promise without a race takes a few milliseconds.
     item.seconds = promise.family == "races" ? race_seconds : 0.02;
     item.measure = [&](const Say&) {
       const std::vector<std::string> words{"--json", "--only", promise.id, "--seconds",

@@ -43,7 +43,7 @@ struct Options {
   bool first_child = false;
   bool stacks = false;
   bool every_fault = false;
-  double seconds = 0;  ///< 0: until it ends
+  double seconds = 0;  ///< 0 means until the program ends
   std::optional<std::string> name;
   std::string json;
   std::string faults;
@@ -52,21 +52,22 @@ struct Options {
   std::string read;
 };
 
-/// Live lines: on a terminal the current interval is redrawn in place until it is complete.
+/// Prints live lines. On a terminal, the current interval is redrawn in place until it is complete.
 class LiveLines {
  public:
-  /// `interval`: seconds.
+  /// `interval` is in seconds.
   LiveLines(std::FILE* to, double interval) : to_(to), terminal_(can_erase(to)), tenths_(interval < 1) {}
 
   [[nodiscard]] bool terminal() const { return terminal_; }
   void show(const FaultInterval& interval, bool complete) {
-    // A line that the terminal wraps could not be redrawn in place.
+    // Lines must not wrap, because a wrapped line cannot be redrawn in place.
     const std::size_t columns = terminal_ ? terminal_columns(to_) : 0;
     std::string text = lines_++ == 0 ? cow_heading(columns) : "";
-    if (drawn_ > 0) erase_lines(to_, drawn_);  // the lines that were drawn last
+    if (drawn_ > 0) erase_lines(to_, drawn_);  // erases the lines that were drawn last
     const std::string rows = cow_lines(interval, tenths_, columns);
     drawn_ = complete ? 0 : std::count(rows.begin(), rows.end(), '\n');
-    // A thread that watches a program draws these lines: if they cannot be written, neither can the summary.
+    // The thread that watches the program draws these lines. If printing fails here, printing the summary would fail,
+    // too.
     if (!try_to_print(to_, text + rows) || std::fflush(to_) != 0) failed_ = true;
   }
   /// Whether a line could not be written.
@@ -100,10 +101,11 @@ void check_log(const FaultData& data) {
   throw UsageError(fmt::format("{} of {} were not written to {}: {}", data.log->not_written,
                                format_counted(data.log->not_written + data.log->written, "fault"),
                                data.log->path == "-" ? "standard output" : data.log->path, data.log->problem),
-                   "give a regular file on a disk with free space, or a reader that keeps up until the end");
+                   "give a regular file on a disk with free space, or a reader that is fast enough and reads until the "
+                   "end");
 }
 
-/// The document first: what cannot be printed or drawn loses nothing.
+/// Writes the document first, so that it is not lost if printing or drawing fails.
 void show(const Options& options, const Cow& cow, const std::function<void()>& print) {
   const std::string document = json_text(cow_json(cow));
   if (!options.json.empty()) write_file(options.json, document);
@@ -111,13 +113,15 @@ void show(const Options& options, const Cow& cow, const std::function<void()>& p
   if (!options.svg.empty()) write_file(options.svg, draw_svg("cow", document));
 }
 
-/// What an earlier version wrote, with what this one says of it.
+std::string printed(const Cow& cow) { return wants_full_text() ? cow_text(cow) : answer_text(cow_answer(cow)); }
+
+/// Shows a file, which an earlier version may have written, with this version's verdict.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}, {"--svg", options.svg}}, {{"--read", options.read}});
   Cow cow = read_cow(read_document(options.read, "cow", "give a file of zerotax cow --json"));
   static_cast<Verdict&>(cow) = cow_verdict(cow);
   show(options, cow, [&] {
-    if (options.json != "-") print_lines(stdout, cow_text(cow));
+    if (options.json != "-") print_lines(stdout, printed(cow));
   });
   return ExitStatus::kDone;
 }
@@ -131,14 +135,14 @@ ExitStatus watch(const Options& options) {
   subject.counted = options.first_child ? "first child" : options.name ? "name " + *options.name : "all";
   subject.interval_s = options.interval;
   subject.started = utc_now();
-  // Standard output is the program's, or that of --json - or --faults -.
+  // Standard output belongs to the program, or to --json - or --faults -.
   std::FILE* to = words.empty() && options.json != "-" && options.faults != "-" ? stdout : stderr;
   LiveLines live(to, options.interval);
   FaultTracerOptions how;
   how.interval_s = options.interval;
   how.first_child = options.first_child;
   how.stacks = options.stacks;
-  // The file of --faults is to have each.
+  // Sampling would leave faults out of the file of --faults, which must contain every fault.
   how.sample = !options.every_fault && options.faults.empty();
   how.name_prefix = options.name.value_or("");
   how.faults_file = options.faults;
@@ -153,31 +157,30 @@ ExitStatus watch(const Options& options) {
   subject.minor_faults = run.minor_faults;
   Cow cow = cow_result(subject, run.data, describe_environment());
   static_cast<Verdict&>(cow) = cow_verdict(cow);
-  show(options, cow, [&] { print_lines(to, "\n" + cow_text(cow)); });
+  show(options, cow, [&] { print_lines(to, "\n" + printed(cow)); });
   check_log(run.data);
-  say_next(next_step(cow));
   return static_cast<ExitStatus>(run.exit_status);
 }
 
 const Subcommand command(
-    "cow", Wing::kKernel, "watch copy-on-write live (cow -- COMMAND ..., or cow --pid PID): who copies which pages",
-    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "cow", Wing::kKernel, "Watch copy-on-write live: which process copies which pages", kExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.option("-p,--pid", options->pid, "watch this process and its descendants").shown_as("PID");
-      arguments.option("--interval", options->interval, "seconds between lines")
+      arguments.option("-p,--pid", options->pid, "watch this running process and its descendants").shown_as("PID");
+      arguments.option("--interval", options->interval, "set the time between lines, in seconds")
           .in_range(0.05, 3600, "seconds")
           .shown_as("SECONDS")
           .with_default();
-      arguments.option("--seconds", options->seconds, "with --pid: stop after this long")
+      arguments.option("--seconds", options->seconds, "with --pid, stop after this time")
           .seconds()
-          .needs({"--pid"}, {"--seconds without --pid", "a command is watched to its end; end it by timeout(1)"})
+          .needs({"--pid"},
+                 {"--seconds without --pid", "a command is watched until it ends; use timeout(1) to end it earlier"})
           .shown_as("SECONDS");
       arguments.flag("--every-fault", options->every_fault,
-                     "record each fault, however many: exact, and the program takes twice as long for each");
+                     "record every fault, which is exact but doubles the time of each fault");
       arguments.flag("--first-child", options->first_child, "count only the first forked process");
-      arguments.flag("--stacks", options->stacks,
-                     "take the stack with each fault, and name the script's functions that took them");
-      arguments.option("--comm", options->name, "count only processes whose name starts with this word")
+      arguments.flag("--stacks", options->stacks, "record the stack of each fault, and name the functions of scripts");
+      arguments.option("--comm", options->name, "count only processes whose names start with this word")
           .excludes({"--first-child"})
           .shown_as("NAME")
           .word();
@@ -185,13 +188,13 @@ const Subcommand command(
       add_json(arguments, options->json);
       arguments
           .option("--faults", options->faults,
-                  "write one line of JSON per fault to this file; to a pipe or -, as faults happen")
+                  "write a line of JSON per fault to this file (immediately, to a pipe or -)")
           .excludes({"--read"}, {"{1} measures nothing", "leave out {0}"})
           .path();
       arguments.option("--svg", options->svg, "draw copies, reuses and zero-fills over time to this file").path();
       arguments
           .option("--buffer", options->buffer,
-                  "kernel buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
+                  "set the kernel's buffer for events, per CPU (default: 8MiB as root, otherwise up to 2MiB)")
           .word()
           .checked_by(check_buffer)
           .shown_as("SIZE");

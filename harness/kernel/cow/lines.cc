@@ -15,13 +15,13 @@ namespace zerotax::cow {
 namespace {
 
 constexpr std::size_t kMostChildren = 8;
-/// Of the heading and of the lines below it.
+/// The columns of the heading and of the lines below it.
 constexpr const char* kColumns = "{:<8} {:<15} {:>7} {:>7} {:>10} {:>9} {:>9} {:<10} {:>7} {:>7} {:>9} {:>9}";
 
-/// Sums over some processes. A sum with a missing part is empty.
+/// Sums over some processes. `pss` is empty if it is unknown for one of these processes.
 struct Side {
   FaultCounts counts;
-  bool sampled = false;  ///< what came back is not known
+  bool sampled = false;  ///< whether some faults were not recorded, so that refills are unknown
   std::size_t alive = 0;
   std::uint64_t rss = 0;
   std::uint64_t vsz = 0;
@@ -43,7 +43,7 @@ std::string cut(const std::string& text, std::size_t columns) {
   return (columns > 0 ? first_characters(text, columns) : text) + "\n";
 }
 
-/// "13:04:05", or "04:05.3", of seconds since 1970.
+/// The local time of `at`, in seconds since 1970, such as "13:04:05" or "04:05.3".
 std::string time_of_day(double at, bool tenths) {
   const auto whole = static_cast<std::time_t>(std::floor(at));
   std::tm local{};
@@ -53,7 +53,7 @@ std::string time_of_day(double at, bool tenths) {
   return fmt::format("{:02}:{:02}.{}", local.tm_min, local.tm_sec, tenth);
 }
 
-/// 0: ""; 1 to 3: "@"; 4 to 15: "@@", and so on.
+/// A bar with "@" for 1 to 3 copies, "@@" for 4 to 15, and so on; empty for 0.
 std::string bar(std::uint64_t copies) {
   std::string marks;
   marks.append(static_cast<std::size_t>(std::bit_width(copies) + 1) / 2, '@');
@@ -96,7 +96,9 @@ std::string changes_text(const FaultInterval& interval, bool tenths, std::size_t
 }  // namespace
 
 std::string cow_heading(std::size_t columns) {
-  return cut(fmt::format(kColumns, "time", "process", "copies", "reuses", "zero-fills", "copied", "RSS", "", "refills",
+  return cut("Each further @ stands for 4 times as many copies.", columns) +
+         cut("-: no process is alive at the end of the interval, or its memory is unknown.", columns) +
+         cut(fmt::format(kColumns, "time", "process", "copies", "reuses", "zero-fills", "copied", "RSS", "", "refills",
                          "file", "PSS", "VSZ"),
              columns);
 }

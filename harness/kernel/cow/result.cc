@@ -8,14 +8,14 @@
 namespace zerotax::cow {
 namespace {
 
-/// Why a method that sees only some faults lacks a metric.
+/// Reasons why a method that sees only some faults lacks a metric.
 constexpr const char* kNotSeen = "visible to root only";
-constexpr const char* kSampled =
-    "not every fault was recorded, so that which page came back is not known; give --every-fault";
+constexpr const char* kSampled = "not every fault was recorded, so the returned pages are unknown; give --every-fault";
 
-/// What the method, and the number of faults, left to be seen.
+/// The kinds of faults that the method can show, and whether it showed every fault.
 struct Seen {
-  bool kernel = true;  ///< and sizes and times: root's
+  bool kernel = true;  ///< whether the method sees faults in the kernel, and their sizes and times; only root's method
+                       ///< does
   bool every_fault = true;
 };
 
@@ -67,9 +67,9 @@ Interval interval_of(const FaultInterval& traced, const Seen& seen) {
   return interval;
 }
 
-/// Half the width of the interval that the true number is in, 19 times out of 20.
-/// Includes bursts that fall between windows: at most 3/N of the unseen faults, if N random windows show no burst
-/// (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, 1983). Few windows give no interval.
+/// Half the width of the 95 % confidence interval; n/a with too few windows. The width includes bursts that fall
+/// between windows: at most 3/N of the unseen faults, if N random windows show no burst (Hanley and Lippman-Hand, If
+/// nothing goes wrong, is everything all right?, 1983).
 Measured<std::uint64_t> half_width(double variance, const FaultData& data) {
   constexpr std::uint64_t kFewest = 10;
   const std::uint64_t windows = data.sampling->windows;
@@ -89,8 +89,9 @@ Measured<Sampling> sampling_of(const FaultData& data) {
       {half_width(variance.copies, data), half_width(variance.reuses, data), half_width(variance.zero_fills, data)}};
 }
 
-/// By its pages' sharers alone a fault is not known for what it is: a page that was dropped since (MADV_DONTNEED, or at
-/// the fork, MADV_WIPEONFORK) is filled with zeros, and one that moved (mremap) may be copied.
+/// Bounds of the counts if faults were classified only by the number of processes that share each page. A page that was
+/// dropped after the last classification (by MADV_DONTNEED, or by MADV_WIPEONFORK at the fork) is filled with zeros. A
+/// page that moved (mremap) may be copied.
 Measured<Bounds> bounds_of(const FaultData& data) {
   if (!data.bounds) return NotAvailable{"each fault is classified by the pages that the kernel allocated in it"};
   const auto bound = [&](const CountBounds& counts) {
@@ -116,15 +117,14 @@ Measured<InSystemCalls> in_system_calls_of(const FaultData& data) {
   return NotAvailable{data.every_fault ? "not every fault was recorded" : kNotSeen};
 }
 
-/// Faults that the kernel counted for the program and its descendants that were waited for, but that no exception
-/// reported.
+/// Faults that the kernel counted for the program and its waited-for descendants, although no exception reported them.
 Measured<std::uint64_t> unclassified_of(const CowSubject& subject, const FaultData& data) {
-  // Each process has some such faults before and during its exec.
+  // Each process has some faults without an exception before and during its exec.
   constexpr std::uint64_t kOfStart = 200;
-  if (!subject.minor_faults) return NotAvailable{"the program's own account of faults is not known"};
-  if (subject.counted != "all") return NotAvailable{"some processes are left out here"};
+  if (!subject.minor_faults) return NotAvailable{"the program's own count of faults is unknown"};
+  if (subject.counted != "all") return NotAvailable{"some processes are not counted"};
   if (data.sampling || data.lost > 0) return NotAvailable{"not every fault was recorded"};
-  if (!data.unwatched.empty()) return NotAvailable{"the kernel ended the watch of a process when it was executed"};
+  if (!data.unwatched.empty()) return NotAvailable{"the kernel ended the watch of a process at an exec"};
   std::uint64_t known = 0;
   for (const TracedProcess& process : data.processes) known += process.counts.all();
   if (data.processes.empty()) return NotAvailable{"the program was not seen"};
@@ -157,7 +157,7 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   }
   cow.totals = {counts_of(totals, seen), data.lost, data.handled};
   if (subject.counted != "all") {
-    cow.totals.handled = NotAvailable{"counted for all processes together, of which some are left out here"};
+    cow.totals.handled = NotAvailable{"counted for all processes together, some of which are left out here"};
   }
   cow.sampling = sampling_of(data);
   cow.bounds = bounds_of(data);
@@ -172,41 +172,10 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   for (const CodeFaults& code : data.code) {
     cow.code.push_back({code.frame.function, code.frame.module, counts_of(code.counts, seen), std::nullopt});
     if (!code.through.empty()) cow.code.back().through = code.through;
+    if (!code.frame.after.empty()) cow.code.back().after = code.frame.after;
   }
   return cow;
 }
-
-NLOHMANN_JSON_SERIALIZE_ENUM(Method, {{Method::kTracepoints, method_name(Method::kTracepoints)},
-                                      {Method::kSoftware, method_name(Method::kSoftware)}})
-NLOHMANN_JSON_SERIALIZE_ENUM(MappingKind, {{MappingKind::kHeap, "heap"},
-                                           {MappingKind::kStack, "stack"},
-                                           {MappingKind::kFile, "file"},
-                                           {MappingKind::kAnonymous, "anonymous"},
-                                           {MappingKind::kSpecial, "special"},
-                                           {MappingKind::kUnknown, "unknown"}})
-
-ZEROTAX_FIELDS(Counts, copies, reuses, zero_fills, refills, file_faults, other, kernel, copied_bytes, zeroed_bytes,
-               copy_ns)
-ZEROTAX_FIELDS(Totals, copies, reuses, zero_fills, refills, file_faults, other, kernel, copied_bytes, zeroed_bytes,
-               copy_ns, lost, handled)
-ZEROTAX_FIELDS(Mapping, begin, end, kind, name, counts)
-ZEROTAX_FIELDS(Process, pid, parent, name, counts, rss_bytes, pss_bytes, vsz_bytes, mappings)
-ZEROTAX_FIELDS(IntervalProcess, pid, child, counts, rss_bytes, pss_bytes, vsz_bytes)
-ZEROTAX_FIELDS(Interval, from_s, to_s, began, ended, counts, processes)
-ZEROTAX_FIELDS(FaultsFile, path, written, not_written, problem)
-ZEROTAX_FIELDS(HalfWidths, copies, reuses, zero_fills)
-ZEROTAX_FIELDS(Sampling, recorded, windows, half_width_95)
-ZEROTAX_FIELDS(Bound, at_least, at_most)
-ZEROTAX_FIELDS(Bounds, copies, zero_fills)
-ZEROTAX_FIELDS(Unwatched, pid, name, faults)
-ZEROTAX_FIELDS(Stacks, taken, lost, skipped)
-ZEROTAX_FIELDS(Code, function, module, counts, through)
-ZEROTAX_FIELDS(CopyingEnd, at_s, child_from_s, child_to_s, copies_until, copies_after, zero_fills_until,
-               zero_fills_after)
-ZEROTAX_FIELDS(InSystemCalls, copies, zero_fills)
-ZEROTAX_FIELDS(Cow, schema, zerotax_version, started, environment, command, pid, exit_status, method, counted,
-               interval_s, wall_s, buffer_bytes, faults_file, totals, sampling, bounds, unclassified, in_system_calls,
-               unwatched, running, processes, intervals, script_names, stacks, code, copying_ended, sentence, notes)
 
 Json cow_json(const Cow& cow) { return cow; }
 

@@ -22,32 +22,9 @@ namespace {
 
 constexpr std::size_t kRows = 8;
 
-/// What puts a row into a table, and orders it: faults that copied or zeroed, or might have. All processes read files.
+/// Weight of a row in a table: its copies, reuses and zero-fills. File faults do not count, because all processes read
+/// files.
 std::uint64_t told(const Counts& counts) { return counts.copies + counts.reuses + counts.zero_fills; }
-
-std::string mapping_label(const Mapping& mapping) {
-  const std::string size = format_size(mapping.end - mapping.begin);
-  switch (mapping.kind) {
-    case MappingKind::kFile:
-      return file_name(mapping.name);
-    case MappingKind::kAnonymous:
-      return fmt::format("anonymous {:#x} ({})", mapping.begin, size);
-    case MappingKind::kUnknown:
-      return "unknown";
-    case MappingKind::kHeap:
-      return fmt::format("heap ({})", size);
-    case MappingKind::kStack:
-      return fmt::format("stack ({})", size);
-    case MappingKind::kSpecial:
-      break;
-  }
-  return fmt::format("{} ({})", mapping.name, size);
-}
-
-std::string code_label(const Code& code) {
-  return code.function + (code.module.empty() ? "" : " (" + code.module + ")") +
-         (code.through ? ", in " + *code.through : "");
-}
 
 struct Row {
   std::string name;  ///< shortened if the line would be too long
@@ -58,7 +35,7 @@ struct Row {
 struct Figure {
   Column column;
   Cell (*of)(const Counts& counts);
-  bool always = false;  ///< false: left out of a too long line if all cells are 0 or n/a
+  bool always = false;  ///< whether the column stays in a line that is too long, even if all its cells are 0 or n/a
 };
 
 const std::vector<Figure>& all_figures() {
@@ -140,8 +117,8 @@ std::string top(const char* what, std::vector<Row> rows) {
   return "\n" + table.text();
 }
 
-/// Which counts are exact, and which are not.
-std::string sampling_lines(const Cow& cow) {
+/// Describes how far the counts of a sample can be trusted; empty if every fault was recorded.
+std::string sampling_warning(const Cow& cow) {
   if (!cow.sampling) return "";
   const Totals& totals = cow.totals;
   const HalfWidths& widths = cow.sampling->half_width_95;
@@ -155,68 +132,32 @@ std::string sampling_lines(const Cow& cow) {
     return fmt::format("{} {} ± {}", format_count(count), what, known_text(width));
   };
   const std::string recorded =
-      fmt::format("! sampled: {} of {} were recorded one by one, in {}{}. ", format_count(cow.sampling->recorded), of,
+      fmt::format("sampled: {} of {} were recorded one by one, in {}{}. ", format_count(cow.sampling->recorded), of,
                   format_counted(cow.sampling->windows, "window"), all);
-  constexpr const char* kEvery = "--every-fault records all, which doubles the time of each";
+  constexpr const char* kEvery = "--every-fault records all faults, which doubles the time of each fault.";
   if (!widths.copies) {
-    return wrap(
-        fmt::format("{}The numbers below are guesses: there were {}; {}", recorded, widths.copies.why(), kEvery), "",
-        "  ");
+    return fmt::format("{}The numbers are guesses, because there were {}; {}", recorded, widths.copies.why(), kEvery);
   }
-  return wrap(
-      fmt::format("{}The counts by class are estimates, with 95 % confidence {}, {}, {}; {}", recorded,
-                  bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
-                  bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery),
-      "", "  ");
+  return fmt::format("{}The counts by class are estimates, with 95 % confidence {}, {}, {}; {}", recorded,
+                     bounded(totals.copies, "copies", widths.copies), bounded(totals.reuses, "reuses", widths.reuses),
+                     bounded(totals.zero_fills, "zero-fills", widths.zero_fills), kEvery);
 }
 
-/// Lines on faults that the kernel took in system calls, and on pages that system calls allocated without a fault.
-std::string system_call_lines(const Cow& cow) {
-  std::string text;
+/// Adds warnings about faults in system calls, and about pages that system calls allocated without a fault.
+void add_system_calls(const Cow& cow, std::vector<std::string>& all) {
   if (cow.unclassified.value_or(0) > 0) {
-    text +=
-        wrap(fmt::format("! not classified: {} that the kernel took in the name of process {} and its children, "
-                         "without an exception that could be watched: MAP_POPULATE, mlock, or the memory of another "
-                         "process (process_vm_writev, ptrace)",
-                         format_counted(*cow.unclassified, "fault"), cow.pid),
-             "", "  ");
+    all.push_back(fmt::format(
+        "not classified: {} that the kernel took on behalf of process {} and its children, without an exception "
+        "that could be watched. Causes are MAP_POPULATE, mlock, or access to the memory of another process "
+        "(process_vm_writev, ptrace).",
+        format_counted(*cow.unclassified, "fault"), cow.pid));
   }
-  if (!cow.in_system_calls || cow.in_system_calls->copies == 0) return text;
-  return text +
-         wrap(fmt::format("! not counted: at most {} and {} that system calls made without a fault "
-                          "(MADV_POPULATE_WRITE, mlock, O_DIRECT, process_vm_writev, ptrace), or pages of shared "
-                          "memory that were written so",
-                          format_counted(cow.in_system_calls->copies, "copy", "copies"),
-                          format_counted(cow.in_system_calls->zero_fills, "zero-fill")),
-              "", "  ");
-}
-
-/// Lines for counts that are not exact though every fault was recorded.
-std::string bounds_lines(const Cow& cow) {
-  std::string text;
-  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
-    text += wrap(fmt::format("! bounded: an ordinary user does not see what a fault did: a page that was dropped since "
-                             "the last look is called copied, and was zero-filled. At most {} copies, at most {} "
-                             "zero-fills in user mode",
-                             known_text(cow.bounds->copies.at_most), known_text(cow.bounds->zero_fills.at_most)),
-                 "", "  ");
-  }
-  for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
-    text += wrap("! not watched: " + unwatched_text(each), "", "  ");
-  }
-  if (cow.running) text += wrap("! " + runs_on(*cow.running), "", "  ");
-  return text + system_call_lines(cow);
-}
-
-/// Says how many faults are attributed to the interpreter for want of a stack.
-std::string stacks_line(const Cow& cow) {
-  const std::uint64_t missing = cow.stacks ? cow.stacks->lost + cow.stacks->skipped : 0;
-  if (missing == 0) return "";
-  return wrap(
-      fmt::format("! {} in user mode have no stack: they are attributed to the function that took them, such as the "
-                  "interpreter's, and not to the script's",
-                  format_counted(missing, "fault")),
-      "", "  ");
+  if (!cow.in_system_calls || cow.in_system_calls->copies == 0) return;
+  all.push_back(fmt::format(
+      "not counted: up to {} and {} of system calls. These pages took no fault (MADV_POPULATE_WRITE, mlock, "
+      "O_DIRECT, process_vm_writev, ptrace), or belong to shared memory that a system call wrote.",
+      format_counted(cow.in_system_calls->copies, "copy", "copies"),
+      format_counted(cow.in_system_calls->zero_fills, "zero-fill")));
 }
 
 std::string totals_lines(const Cow& cow) {
@@ -232,28 +173,76 @@ std::string totals_lines(const Cow& cow) {
                                    "by software events{}: faults in user mode, classified by which processes "
                                    "share each page",
                                    kHasFaultTracepoints ? ", as an ordinary user" : "");
-  std::string text =
-      wrap(fmt::format("{}, {} reused, {} zero-filled{}, {}{}, in {:.3g} s; counted: {}; {}", copied_text(cow),
-                       format_count(totals.reuses), format_count(totals.zero_fills), again,
-                       format_counted(totals.file_faults, "file fault"), others, cow.wall_s, cow.counted, by),
-           "", "  ");
-  if (totals.lost == 0) return text;
-  return text + wrap(fmt::format("! {} lost, because the per-CPU buffer of {} was full: {}; give a larger --buffer{}",
-                                 format_counted(totals.lost, "event"), format_size(cow.buffer_bytes),
-                                 cow.sampling ? "their faults are estimated, too" : "the counts are too low",
-                                 by_tracepoints || !kHasFaultTracepoints ? "" : ", or watch as root"),
-                     "", "  ");
+  return wrap(fmt::format("{}, {} reused, {} zero-filled{}, {}{}, in {:.3g} s; counted: {}; {}", copied_text(cow),
+                          format_count(totals.reuses), format_count(totals.zero_fills), again,
+                          format_counted(totals.file_faults, "file fault"), others, cow.wall_s, cow.counted, by),
+              "", "  ");
 }
 
 }  // namespace
 
+std::string mapping_label(const Mapping& mapping) {
+  const std::string size = format_size(mapping.end - mapping.begin);
+  switch (mapping.kind) {
+    case MappingKind::kFile:
+      return file_name(mapping.name);
+    case MappingKind::kAnonymous:
+      return fmt::format("anonymous {:#x} ({})", mapping.begin, size);
+    case MappingKind::kUnknown:
+      return "unknown";
+    case MappingKind::kHeap:
+      return fmt::format("heap ({})", size);
+    case MappingKind::kStack:
+      return fmt::format("stack ({})", size);
+    case MappingKind::kSpecial:
+      break;
+  }
+  return fmt::format("{} ({})", mapping.name, size);
+}
+
+std::string code_label(const Code& code) {
+  return (code.after ? "after " + *code.after : code.function) + (code.module.empty() ? "" : " (" + code.module + ")") +
+         (code.through ? ", in " + *code.through : "");
+}
+
+std::vector<std::string> cow_warnings(const Cow& cow) {
+  std::vector<std::string> all;
+  if (const Totals& totals = cow.totals; totals.lost != 0) {
+    const bool by_root = cow.method == Method::kTracepoints || !kHasFaultTracepoints;
+    all.push_back(fmt::format("{} lost, because the per-CPU buffer of {} was full: {}; give a larger --buffer{}.",
+                              format_counted(totals.lost, "event"), format_size(cow.buffer_bytes),
+                              cow.sampling ? "the faults of these events are estimated" : "the counts are too low",
+                              by_root ? "" : ", or watch as root"));
+  }
+  if (const std::string sampled = sampling_warning(cow); !sampled.empty()) all.push_back(sampled);
+  if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
+    all.push_back(fmt::format(
+        "bounded: an ordinary user does not see the effect of a fault. A page that was dropped since the last sample "
+        "counts as copied, although the page was zero-filled. In user mode, there are at most {} copies and at most {} "
+        "zero-fills.",
+        known_text(cow.bounds->copies.at_most), known_text(cow.bounds->zero_fills.at_most)));
+  }
+  for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
+    all.push_back("not watched: " + unwatched_text(each) + ".");
+  }
+  if (cow.running) all.push_back(runs_on(*cow.running));
+  add_system_calls(cow, all);
+  if (const std::uint64_t missing = cow.stacks ? cow.stacks->lost + cow.stacks->skipped : 0; missing != 0) {
+    all.push_back(
+        fmt::format("{} in user mode have no stack: they are attributed to the function that took them, "
+                    "such as the interpreter's, and not to the script's.",
+                    format_counted(missing, "fault")));
+  }
+  return all;
+}
+
 std::string cow_text(const Cow& cow) {
   const std::string what =
       cow.command.empty() ? fmt::format("process {}", cow.pid) : fmt::format("{}", fmt::join(cow.command, " "));
-  std::string text = wrap(what, "", "  ") + totals_lines(cow) + sampling_lines(cow) + bounds_lines(cow);
+  std::string text = wrap(what, "", "  ") + totals_lines(cow);
+  for (const std::string& warning : cow_warnings(cow)) text += wrap(warning, "! ", "  ");
   if (cow.script_names) text += script_names_lines(*cow.script_names);
   text += unread_files_lines();
-  text += stacks_line(cow);
   if (cow.processes.size() > 1) text += wrap(kCopiedByFork);
   std::vector<Row> processes;
   std::vector<Row> mappings;
@@ -268,7 +257,7 @@ std::string cow_text(const Cow& cow) {
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
   return text + top("process", processes) + top("mapping", mappings) + top("code", code) +
-         (advice.empty() ? "" : "\n" + wrap(advice, "", "  "));
+         (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
 }
 
 }  // namespace zerotax::cow

@@ -33,7 +33,7 @@ bool has_children(const std::vector<Interval>& intervals) {
   });
 }
 
-/// "./server --fast", "process 4711". Only the beginning of a long command line.
+/// The watched program, such as "./server --fast" or "process 4711". A long command line is cut.
 std::string watched_words(const Cow& cow) {
   if (cow.command.empty()) return fmt::format("process {}", cow.pid);
   return first_characters(fmt::format("{}", fmt::join(cow.command, " ")), 160);
@@ -42,7 +42,7 @@ std::string watched_words(const Cow& cow) {
 std::vector<std::string> notes_of(const Cow& cow) {
   std::vector<std::string> notes{
       fmt::format("{}; counted: {}; by {}. Faults per interval of {:g} s; the last one may be shorter.",
-                  watched_words(cow), cow.counted, method_name(cow.method), cow.interval_s)};
+                  watched_words(cow), cow.counted, word(cow.method), cow.interval_s)};
   const std::uint64_t lost = cow.totals.lost;
   if (lost > 0 && !cow.sampling) {
     notes.push_back(
@@ -53,8 +53,10 @@ std::vector<std::string> notes_of(const Cow& cow) {
                                 format_count(cow.sampling->recorded)));
   }
   if (cow.bounds && cow.bounds->copies.at_most && cow.method == Method::kSoftware) {
-    notes.push_back(fmt::format("By software events copies are a bound: at most {}; dropped pages count as copied.",
-                                known_text(cow.bounds->copies.at_most)));
+    notes.push_back(
+        fmt::format("With software events, the number of copies is only a bound, at most {}, because "
+                    "dropped pages count as copied.",
+                    known_text(cow.bounds->copies.at_most)));
   }
   for (const Unwatched& each : cow.unwatched.value_or(std::vector<Unwatched>{})) {
     notes.push_back(unwatched_text(each) + ".");
@@ -64,12 +66,13 @@ std::vector<std::string> notes_of(const Cow& cow) {
   return notes;
 }
 
-/// Fewer say nothing about when they end: every fork copies some.
+/// With fewer copies, the end of copying cannot be determined, because every fork copies some pages.
 constexpr std::uint64_t kFewestCopies = 100;
-/// Of the copies: the last ones may come at any time, as when the program ends.
+/// Share of the copies after which copying has ended. The last copies may come at any time, for example when the
+/// program ends.
 constexpr double kNearlyAll = 0.95;
 
-/// An interval of the one child.
+/// An interval of the only child.
 struct ChildInterval {
   double from_s;
   double to_s;
@@ -77,7 +80,7 @@ struct ChildInterval {
   std::uint64_t zero_fills;
 };
 
-/// Of every interval that the child has an entry in. Empty if there are several children, or none.
+/// Returns the intervals in which the only child has an entry; empty if there is not exactly one child.
 std::vector<ChildInterval> only_child(const std::vector<Interval>& intervals) {
   std::set<pid_t> pids;
   std::vector<ChildInterval> found;
@@ -91,7 +94,7 @@ std::vector<ChildInterval> only_child(const std::vector<Interval>& intervals) {
   return pids.size() == 1 ? found : std::vector<ChildInterval>();
 }
 
-/// When the copying of a parent's only child ended, and what it got of new memory before and after that.
+/// Determines when the copying of an only child ended, and how much new memory the child got before and after.
 Measured<CopyingEnd> copying_end(const std::vector<Interval>& intervals) {
   const std::vector<ChildInterval> child = only_child(intervals);
   if (child.empty()) return NotAvailable{"there is not exactly one child"};
@@ -105,7 +108,8 @@ Measured<CopyingEnd> copying_end(const std::vector<Interval>& intervals) {
     end.zero_fills_until += child[last].zero_fills;
     if (static_cast<double>(end.copies_until) >= kNearlyAll * static_cast<double>(all)) break;
   }
-  // Where most of its life is still to come, it is an end, and no cut.
+  // Copying counts as ended only if more than half of the child's life follows. If less follows, the watch may have
+  // stopped too early.
   if (2 * (last + 1) > child.size()) return NotAvailable{"the child copied in most of its intervals"};
   end.at_s = child[last].to_s;
   end.copies_after = all - end.copies_until;
@@ -125,8 +129,6 @@ std::string copying_end_text(const Measured<CopyingEnd>& ended) {
 
 }  // namespace
 
-const char* method_name(Method method) { return method == Method::kTracepoints ? "tracepoints" : "software"; }
-
 std::string known_text(const Measured<std::uint64_t>& count) { return count ? format_count(*count) : "n/a"; }
 
 std::string unwatched_text(const Unwatched& unwatched) {
@@ -134,9 +136,9 @@ std::string unwatched_text(const Unwatched& unwatched) {
       "process {} ({}) changed its credentials at an exec, or its user may not read the program. The kernel ended the "
       "watch: {}",
       unwatched.pid, unwatched.name,
-      unwatched.faults
-          ? fmt::format("at most {} until the next watch are missing", format_counted(*unwatched.faults, "fault"))
-          : "all later faults are missing; watch as root");
+      unwatched.faults ? fmt::format("at most {} are missing until the watch began again",
+                                     format_counted(*unwatched.faults, "fault"))
+                       : "all later faults are missing; watch as root");
 }
 
 bool are_told_apart(const Cow& cow) {
@@ -152,7 +154,7 @@ std::string copied_text(const Cow& cow) {
       fmt::format("{} copied ({})", format_counted(copies, "page"), format_size(cow.totals.copied_bytes));
   if (are_told_apart(cow)) {
     if (cow.sampling) return "about " + pages;
-    // Faults of unknown kind may be copies, too.
+    // Faults of unknown kind may also be copies.
     const bool more = cow.bounds && cow.bounds->copies.at_most.value_or(0) > copies;
     return pages +
            (more ? fmt::format(" as far as is known, at most {}", format_count(*cow.bounds->copies.at_most)) : "");
@@ -181,18 +183,18 @@ std::string copies_advice(const Cow& cow) {
   evidence.costly = Costly::kCopies;
   evidence.copied_by_parent = evidence.copied_by_children = 0;
   for (const Process& process : cow.processes) {
-    // A child that forks itself shares pages with several processes: its copies are not attributable.
+    // A child that forks shares pages with several processes, so its copies cannot be attributed.
     const bool forks = std::any_of(cow.processes.begin(), cow.processes.end(),
                                    [&](const Process& each) { return each.parent == process.pid; });
     if (process.parent != 0 && forks) return "";
     *(process.parent != 0 ? evidence.copied_by_children : evidence.copied_by_parent) += process.counts.copies;
   }
   const AdviceRow* row = advice_row(evidence);
-  return row == nullptr ? "" : advice_words(row, evidence);
+  return row == nullptr ? "" : row->words(evidence) + ".";
 }
 
 std::string next_step(const Cow& cow) {
-  // Every fork copies a few pages; below a MiB nobody looks for another way.
+  // Every fork copies a few pages, so copies of less than 1 MiB need no remedy.
   if (cow.totals.copied_bytes < kMiB) return "";
   return fmt::format("zerotax snapshot --size {}MiB", std::bit_ceil(cow.totals.copied_bytes) / kMiB);
 }

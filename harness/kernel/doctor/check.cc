@@ -52,16 +52,6 @@ bool has_word(const std::string& list, const std::string& word) {
 
 }  // namespace
 
-const char* weight_word(Weight weight) {
-  constexpr const char* kWords[] = {"ok", "note", "limits", "spoils", "stops", "unknown"};
-  return kWords[static_cast<std::size_t>(weight)];
-}
-
-const char* topic_word(Topic topic) {
-  constexpr const char* kWords[] = {"CPU and load", "memory", "what the kernel offers", "what is permitted", "zerotax"};
-  return kWords[static_cast<std::size_t>(topic)];
-}
-
 Check::Check(Topic of, const char* called, Look with) : topic(of), name(called), look(with) {
   checks().push_back(*this);
 }
@@ -76,7 +66,9 @@ std::vector<Row> examine(const Machine& machine) {
   return rows;
 }
 
-Finding not_asked() { return unknown("only the running kernel can tell, and these files are from another machine"); }
+Finding not_asked() {
+  return unknown("only the running kernel has this information, and these files are from another machine");
+}
 
 Finding unknown(const std::string& why) { return {NotAvailable{why}, Weight::kUnknown, "", ""}; }
 
@@ -89,7 +81,7 @@ Finding look_at(const Setting& setting, const Machine& machine) {
     return {std::string_view(meaning.state).empty() ? word : meaning.state, meaning.weight, meaning.effect,
             meaning.remedy};
   }
-  return {word, Weight::kNote, "zerotax does not know what this value means", ""};
+  return {word, Weight::kNote, "the meaning of this value is unknown to zerotax", ""};
 }
 
 std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& controller, const std::string& name_v2,
@@ -99,7 +91,7 @@ std::vector<CgroupFile> cgroup_files(const Machine& machine, const std::string& 
   if (!own) return found;
   for (const auto& [controllers, path] : parse_cgroup_lines(*own.text)) {
     if (controllers.empty() && !name_v2.empty()) {
-      // Beside version 1, version 2 is mounted one folder deeper.
+      // If version 1 of cgroups is mounted, version 2 is mounted one folder deeper.
       for (const char* folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
         climb(machine, folder, path, name_v2, found);
       }

@@ -28,22 +28,24 @@ ExitStatus doctor(const Options& options) {
   const Machine machine(options.root);
   const std::vector<Row> rows = examine(machine);
   if (!options.json.empty()) {
-    const Measured<Environment> environment =
-        machine.is_this() ? Measured(describe_environment()) : NotAvailable{"another machine's files were examined"};
-    write_file(options.json, json_text(doctor_json(rows, environment)));
+    const Measured<Environment> environment = machine.is_this()
+                                                  ? Measured(describe_environment())
+                                                  : NotAvailable{"the files of another machine were examined"};
+    write_file(options.json, json_text(doctor_document(rows, environment)));
   }
-  if (options.json != "-") print_lines(stdout, doctor_text(rows, palette_for(stdout)));
-  say_next(next_step(rows));
+  if (options.json != "-") {
+    print_lines(stdout, wants_full_text() ? doctor_text(rows, palette_for(stdout)) : answer_text(doctor_answer(rows)));
+  }
   return doctor_status(rows);
 }
 
 const Subcommand command(
-    "doctor", Wing::kKernel, "check what would spoil or limit a run on this machine, and how to fix it", kExamples,
+    "doctor", Wing::kKernel, "Check this machine for conditions that would spoil or limit a measurement", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       add_json(arguments, options->json);
-      // For tests: files planted below a folder stand for the machine.
-      arguments.option("--root", options->root, "read the machine's files below this folder").hidden();
+      // Tests plant files below a folder. doctor then examines these files instead of the machine's.
+      arguments.option("--root", options->root, "read the machine's files from this folder instead of /").hidden();
       return [options] { return doctor(*options); };
     });
 

@@ -27,7 +27,7 @@ Reading Machine::text(const std::string& path) const {
   std::string text(kMost, '\0');
   errno = 0;
   if (file) file.read(text.data(), static_cast<std::streamsize>(kMost));
-  // Some files of /proc and /sys can be opened, and refuse to be read.
+  // Some files of /proc and /sys can be opened but not read.
   if (!file.is_open() || file.bad() || (file.gcount() == 0 && errno != 0)) {
     return {std::nullopt, fmt::format("{} cannot be read ({})", path, std::strerror(errno != 0 ? errno : ENOENT))};
   }

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "fork/result.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr const char* kExamples =
     "  zerotax fork                                  the answer in about a minute\n"
-    "  zerotax fork --full                           processes of up to 8 GiB, narrower intervals: six minutes\n"
+    "  zerotax fork --thorough                       processes of up to 8 GiB, narrower intervals: six minutes\n"
     "  zerotax fork --json fork.json && /usr/bin/python3 plots/fork.py fork.json\n"
     "  zerotax fork --read old.json --json fork.json\n";
 
@@ -45,13 +46,15 @@ ForkPlan plan_of(const Options& options) {
 
 void write_and_print(const Options& options, const Fork& fork) {
   if (!options.json.empty()) write_file(options.json, json_text(fork_json(fork)));
-  if (options.json != "-") print_lines(stdout, fork_text(fork));
+  if (options.json != "-") {
+    print_lines(stdout, wants_full_text() ? fork_text(fork) : answer_text(fork_answer(fork)));
+  }
 }
 
-/// What an earlier version wrote, with what this one says of it.
+/// Shows a file, which an earlier version may have written, with this version's verdict.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.json}}, {{"--read", options.read}});
-  Fork fork = read_fork(read_document(options.read, "fork", "give a file of zerotax fork --json"));
+  Fork fork = read_fork(read_document(options.read, "fork", "give a file of zerotax fork --json"), options.read);
   add_verdict(fork);
   write_and_print(options, fork);
   return ExitStatus::kDone;
@@ -73,17 +76,18 @@ ExitStatus measure(const Options& options) {
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.flag("--full", options->full,
-                 "measure more processes; where they are not given, --to is 8GiB, --rounds 5 and --seconds 3");
-  const Argument to =
-      add_to(arguments, options->to, "populated memory of the largest process that forks").size_in(kMiB, 1024 * kGiB);
+  arguments.flag("--thorough", options->full,
+                 "measure more processes, with the defaults --to 8GiB, --rounds 5 and --seconds 3");
+  const Argument to = add_to(arguments, options->to, "set the populated memory of the largest process that forks")
+                          .size_in(kMiB, 1024 * kGiB);
   const Argument rounds = add_rounds(arguments, options->rounds, "").in_range(1, 1000).with_default();
-  const Argument seconds = arguments
-                               .option("--seconds", options->seconds,
-                                       "CPU time to sample the kernel for in each process, in seconds (0: no sampling)")
-                               .in_range(0, 3600, "seconds (0: no sampling)")
-                               .shown_as("SECONDS")
-                               .with_default();
+  const Argument seconds =
+      arguments
+          .option("--seconds", options->seconds,
+                  "sample the kernel for this much CPU time in each process, in seconds (0: not at all)")
+          .in_range(0, 3600, "seconds (0: no sampling)")
+          .shown_as("SECONDS")
+          .with_default();
   add_read(arguments, options->read);
   add_json(arguments, options->json);
   return [options, to, rounds, seconds] {
@@ -94,8 +98,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("fork", Wing::kKernel,
-                         "measure what fork costs here, by section of the kernel and by what the process has",
+const Subcommand command("fork", Wing::kKernel, "Measure the cost of fork on this machine, by part of the kernel",
                          kExamples, configure);
 
 }  // namespace

@@ -12,26 +12,26 @@
 namespace zerotax::fork {
 namespace {
 
-/// Each fork is read before the next, so that no buffer fills up.
+/// Number of watched forks. The events of a fork are read before the next fork, so that no buffer fills up.
 constexpr std::uint32_t kForks = 20;
 
 double each(double sum, std::uint64_t forks) { return forks == 0 ? 0 : sum / static_cast<double>(forks); }
 
-/// Places in phase_kinds().
+/// Indexes into phase_kinds().
 enum Kind : std::size_t { kEnter, kLocked, kUnlocked, kNewTask, kWoken, kLeave };
 
 constexpr const char* kNames[] = {"syscalls:sys_enter_clone",     "mmap_lock:mmap_lock_acquire_returned",
                                   "mmap_lock:mmap_lock_released", "task:task_newtask",
                                   "sched:sched_wakeup_new",       "syscalls:sys_exit_clone"};
 
-/// Where a fork that is under way has come to.
+/// The progress of a fork: the times of its events so far, 0 for events that have not come yet.
 struct UnderWay {
   std::uint64_t entered = 0;
   std::uint64_t locked = 0;
   std::uint64_t unlocked = 0;
   std::uint64_t new_task = 0;
   std::uint64_t woken = 0;
-  std::uint64_t memory = 0;  ///< whose lock was taken first: the parent's
+  std::uint64_t memory = 0;  ///< the memory whose lock was taken first: the parent's
 };
 
 std::optional<std::vector<double>> phases_until(const UnderWay& fork, std::uint64_t left) {
@@ -122,7 +122,7 @@ ForkPhaseTimes phases_of(const std::vector<KernelEvent>& events, const std::vect
         fork->memory = memory();
         break;
       case kUnlocked:
-        // The child's is given back just before.
+        // Ignores the release of the child's lock, which comes just before that of the parent's lock.
         if (fork->new_task == 0 && memory() == fork->memory) fork->unlocked = event.time_ns;
         break;
       case kNewTask:

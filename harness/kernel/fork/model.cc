@@ -19,19 +19,16 @@ using Row = Eigen::Matrix<double, 1, kForkTerms>;
 using Coefficients = Eigen::Matrix<double, kForkTerms, 1>;
 
 Row row_of(const ForkTargetFacts& facts) {
-  // A thread's stack and the guard before it are two mappings that belong to the thread.
-  const double others = static_cast<double>(facts.threads) - 1;
-  Row row;
-  row << 1.0, static_cast<double>(facts.pages), static_cast<double>(facts.huge_pages),
-      static_cast<double>(facts.mappings) - 2 * others, static_cast<double>(facts.descriptors), others;
-  return row;
+  const std::array<double, kForkTerms> counts = term_counts(facts);
+  return Eigen::Map<const Row>(counts.data());
 }
 
-/// The rows of the places, each divided by the time measured there. A column of zeros gives 0.
+/// Solves for the costs by least squares. Each row is a process of the sweep, and is divided by its measured time. The
+/// cost of a column of zeros is 0.
 Coefficients solve(const Eigen::MatrixXd& rows, const std::vector<double>& ns) {
   Eigen::MatrixXd scaled = rows;
   for (Eigen::Index i = 0; i < scaled.rows(); ++i) scaled.row(i) /= ns[static_cast<std::size_t>(i)];
-  // Pages are counted in millions and threads in dozens: each column in units of its own length.
+  // Scales each column to length 1, because pages number millions and threads dozens.
   Eigen::VectorXd lengths = scaled.colwise().norm();
   for (Eigen::Index i = 0; i < lengths.size(); ++i) {
     if (lengths(i) == 0) lengths(i) = 1;
@@ -41,7 +38,7 @@ Coefficients solve(const Eigen::MatrixXd& rows, const std::vector<double>& ns) {
   return solution.cwiseQuotient(lengths);
 }
 
-/// 1 - (relative errors of the model) / (those of the constant that fits best).
+/// R²: 1 - (sum of the model's squared relative errors) / (the same sum for the best constant).
 double fit_quality(const Eigen::MatrixXd& rows, const Coefficients& found, const std::vector<double>& ns) {
   double ones = 0;
   double squares = 0;
@@ -62,15 +59,25 @@ double fit_quality(const Eigen::MatrixXd& rows, const Coefficients& found, const
 
 }  // namespace
 
-const std::array<ForkTerm, kForkTerms>& fork_terms() {
-  static const std::array<ForkTerm, kForkTerms> terms{
-      {{"fixed", "fixed part"},
-       {"page", "each populated page of " + format_size(page_bytes())},
-       {"huge_page", "each huge page of " + format_size(huge_page_bytes())},
-       {"mapping", "each mapping with pages"},
-       {"descriptor", "each open descriptor"},
-       {"thread", "each further thread, with stack"}}};
-  return terms;
+const std::array<std::string, kForkTerms>& fork_term_names() {
+  static const std::array<std::string, kForkTerms> names{"fixed part",
+                                                         "each populated page of " + format_size(page_bytes()),
+                                                         "each huge page of " + format_size(huge_page_bytes()),
+                                                         "each mapping with pages",
+                                                         "each open descriptor",
+                                                         "each further thread, with stack"};
+  return names;
+}
+
+std::array<double, kForkTerms> term_counts(const ForkTargetFacts& facts) {
+  // Each thread has two mappings that belong to it: its stack, and the guard page before the stack.
+  const double others = static_cast<double>(facts.threads) - 1;
+  return {1.0,
+          static_cast<double>(facts.pages),
+          static_cast<double>(facts.huge_pages),
+          static_cast<double>(facts.mappings) - 2 * others,
+          static_cast<double>(facts.descriptors),
+          others};
 }
 
 double predict_fork(const ForkModel& model, const ForkTargetFacts& facts) {
@@ -88,7 +95,7 @@ ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
   std::vector<std::vector<double>> rounds;
   for (const ForkPlace& place : places) {
     if (place.round_ns.empty()) {
-      model.not_fitted = "interrupted before every place of the sweep was measured once";
+      model.not_fitted = "interrupted before every process of the sweep was measured";
       return model;
     }
     if (place.sweep == kHeldBack) continue;
@@ -125,12 +132,12 @@ ForkModel fit_fork_model(const std::vector<ForkPlace>& places) {
 std::vector<ForkEstimate> visit_estimates(const ForkProcess& process) {
   std::vector<ForkEstimate> estimates;
   if (!process.ablation.empty() && !process.ablation.front().round_ns.empty()) {
-    estimates.push_back({"clone flags", median(process.ablation.front().round_ns)});
+    estimates.push_back({StudyPart::kCloneFlags, median(process.ablation.front().round_ns)});
   }
   for (const ForkSamples& samples : process.samples) {
-    if (samples.flags == 0) estimates.push_back({"between samples", samples.unsampled_median_ns});
+    if (samples.flags == 0) estimates.push_back({StudyPart::kBetweenSamples, samples.unsampled_median_ns});
   }
-  if (process.end_ns > 0) estimates.push_back({"end of the visit", process.end_ns});
+  if (process.end_ns > 0) estimates.push_back({StudyPart::kEndOfVisit, process.end_ns});
   return estimates;
 }
 
@@ -138,10 +145,10 @@ std::vector<ForkEstimate> all_estimates(const ForkProcess& process, const ForkDa
   std::vector<ForkEstimate> estimates = visit_estimates(process);
   for (const ForkPlace& place : data.places) {
     const bool same = (place.sweep == "base" || place.sweep == "pages") && place.size.populated_bytes == process.bytes;
-    if (same && !place.round_ns.empty()) estimates.push_back({"sweep", median(place.round_ns)});
+    if (same && !place.round_ns.empty()) estimates.push_back({StudyPart::kSweep, median(place.round_ns)});
   }
   if (process.bytes == data.ways_bytes && !data.ways.empty()) {
-    estimates.push_back({"other ways", data.ways.front().call_ns});
+    estimates.push_back({StudyPart::kOtherWays, data.ways.front().call_ns});
   }
   return estimates;
 }

@@ -1,12 +1,16 @@
 #include "fork/result.h"
 
+#include <fmt/format.h>
 #include <linux/sched.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
+#include "base/error.h"
 #include "base/statistics.h"
+#include "base/units.h"
 #include "fork/model.h"
 #include "fork/sections.h"
 #include "os/page.h"
@@ -14,13 +18,13 @@
 namespace zerotax::fork {
 namespace {
 
-/// `why`: if there are none.
+/// `why` is the reason if the pages were not counted.
 Measured<PagesTaken> pages_taken(const std::optional<KernelPages>& counted, const std::string& why) {
   if (!counted) return NotAvailable{why.empty() ? "interrupted" : why};
   const KernelPages& pages = *counted;
   PagesTaken taken{
       pages.forks, pages.lost, pages.pages(), pages.zeroed_pages(), pages.contiguous(), pages.parent_table_bytes, {}};
-  if (pages.parent_table_bytes < 0) taken.parent_table_bytes = NotAvailable{"/proc/PID/status does not give VmPTE"};
+  if (pages.parent_table_bytes < 0) taken.parent_table_bytes = NotAvailable{"/proc/PID/status has no VmPTE"};
   for (const auto& [order, its] : pages.orders) {
     taken.orders.push_back({std::uint64_t{1} << order, its.allocations, its.zeroed});
   }
@@ -29,15 +33,15 @@ Measured<PagesTaken> pages_taken(const std::optional<KernelPages>& counted, cons
 
 Spread spread_of(const std::vector<double>& ns) {
   const Moments of = moments(ns);
-  // 95 %, by the normal distribution: there are many forks.
+  // The 95 % interval uses the normal distribution, because there are many forks.
   const double error = 1.96 * std::sqrt(of.variance / static_cast<double>(ns.size()));
   return {of.mean, of.variance, median(ns), of.mean - error, of.mean + error};
 }
 
-/// Mean and variance over the forks; shares of the mean of the whole.
+/// The mean and variance of each phase over the forks, and its share of the mean of the whole call.
 Measured<Phases> phases_of_forks(const std::optional<ForkPhaseTimes>& times, const std::string& why) {
   if (!times) return NotAvailable{why.empty() ? "interrupted" : why};
-  if (times->forks.size() < 2) return NotAvailable{"no two forks had all of the kernel's events"};
+  if (times->forks.size() < 2) return NotAvailable{"fewer than two forks had all of the kernel's events"};
   std::vector<double> whole;
   for (const auto& fork : times->forks) whole.push_back(std::accumulate(fork.begin(), fork.end(), 0.0));
   Phases phases{times->forks.size(), times->incomplete, times->lost, spread_of(whole), {}};
@@ -57,10 +61,10 @@ double ns_of_sample(const ForkSamples& samples) {
   return static_cast<double>(samples.period_ns) / static_cast<double>(samples.forks);
 }
 
-/// Samples of a part of a fork: samples x period / forks nanoseconds for each fork.
+/// The samples of a part of a fork, and its time per fork: samples x period / forks.
 Part part_of(std::uint64_t samples, const ForkSamples& of) {
   const auto all = static_cast<double>(of.stacks.size());
-  // A count of samples is binomial: two standard deviations of its share.
+  // The number of samples is binomially distributed, which gives this standard deviation of the share.
   const double share = all > 0 ? static_cast<double>(samples) / all : 0;
   Part part;
   part.samples = samples;
@@ -70,7 +74,7 @@ Part part_of(std::uint64_t samples, const ForkSamples& of) {
   return part;
 }
 
-/// Sections by nanoseconds for each fork.
+/// The samples by section, with nanoseconds per fork.
 Samples samples_of(const ForkSamples& of) {
   std::vector<std::uint64_t> counts(fork_sections().size());
   for (const auto& stack : of.stacks) ++counts[section_of(stack)];
@@ -143,7 +147,7 @@ Process process_of(const ForkProcess& measured, const ForkData& data) {
   return process;
 }
 
-/// `no_pages`: why the kernel's pages were not counted, if they were not.
+/// `no_pages` is the reason if the kernel's pages were not counted.
 std::vector<Prediction> predictions_of(const std::vector<ForkPrediction>& predictions, const std::string& no_pages) {
   std::vector<Prediction> found;
   for (const ForkPrediction& prediction : predictions) {
@@ -165,8 +169,8 @@ Measured<Model> model_of(const ForkModel& fitted, const std::string& no_pages) {
   if (!fitted.not_fitted.empty()) return NotAvailable{fitted.not_fitted};
   Model model;
   for (std::size_t i = 0; i < kForkTerms; ++i) {
-    const NotAvailable none{"no process had any"};
-    Term term{fork_terms()[i].key, fork_terms()[i].name, none, none, none};
+    const NotAvailable none{"no process had this resource"};
+    Term term{static_cast<ForkTerm>(i), fork_term_names()[i], none, none, none};
     if (fitted.known[i]) {
       term.ns = fitted.ns[i];
       term.low_ns = known_if(fitted.no_interval.empty(), fitted.interval[i].low, fitted.no_interval);
@@ -182,15 +186,16 @@ Measured<Model> model_of(const ForkModel& fitted, const std::string& no_pages) {
   return model;
 }
 
-/// Fork with page tables that are shared until a write: one entry per huge page instead of its 512 (of pages of 4 KiB),
-/// at the price of a huge page's entry.
+/// Predicts fork with page tables that are shared until a write. One entry replaces the 512 entries of a huge page
+/// (with pages of 4 KiB), at the cost of a huge page's entry.
 Measured<std::vector<SharedTables>> sharing_of(const ForkModel& model) {
   if (!model.not_fitted.empty()) return NotAvailable{model.not_fitted};
   if (!model.known[2]) {
-    return NotAvailable{"no huge pages were available, and a shared page table would cost as much as their entry"};
+    return NotAvailable{
+        "no huge pages were available, and the cost of a shared page table is that of a huge page's entry"};
   }
   if (model.ns[1] <= 0 || model.ns[2] <= 0) {
-    return NotAvailable{"the machine was too noisy: the cost of a page table's entry was fitted as less than nothing"};
+    return NotAvailable{"the machine was too noisy, so the fitted cost of a page table's entry is negative"};
   }
   std::vector<SharedTables> rows;
   for (const std::uint64_t bytes :
@@ -206,6 +211,17 @@ Measured<std::vector<SharedTables>> sharing_of(const ForkModel& model) {
   return rows;
 }
 
+UsageError damaged(const std::string& where, const std::string& problem) {
+  return {fmt::format("{} is damaged: {}", where, problem), "give a file of zerotax fork --json"};
+}
+
+/// Throws UsageError if a part has more samples than its process.
+void check_part(const Part& part, const std::string& name, const Samples& all, const std::string& where) {
+  if (part.samples <= all.samples) return;
+  throw damaged(where, fmt::format("the part '{}' has {} of {}", name, format_count(part.samples),
+                                   format_counted(all.samples, "sample")));
+}
+
 }  // namespace
 
 Fork fork_result(const ForkData& data, Json environment, const std::string& started) {
@@ -219,7 +235,7 @@ Fork fork_result(const ForkData& data, Json environment, const std::string& star
   fork.rounds = data.plan.rounds;
   fork.most_bytes = data.plan.most_bytes;
   if (!data.left_out.empty()) fork.left_out = data.left_out;
-  for (const CasperRow& row : casper_table()) fork.casper.push_back({row.name, row.ms, row.percent});
+  fork.casper = casper_table();
   for (const ForkProcess& process : data.processes) fork.processes.push_back(process_of(process, data));
   fork.ways = {data.ways_bytes, data.ways};
   fork.model = model_of(model, data.processes.empty() ? "" : data.processes.front().no_kernel_pages);
@@ -227,36 +243,22 @@ Fork fork_result(const ForkData& data, Json environment, const std::string& star
   return fork;
 }
 
-ZEROTAX_FIELDS(ForkTargetFacts, pages, huge_pages, mappings, descriptors, threads)
-ZEROTAX_FIELDS(ForkEstimate, part, ns)
-ZEROTAX_FIELDS(ForkWay, name, call_ns, gone_ns)
-ZEROTAX_FIELDS(PagesOrder, pages, allocations, zeroed)
-ZEROTAX_FIELDS(PagesTaken, forks, lost, pages, zeroed_pages, contiguous, parent_table_bytes, orders)
-ZEROTAX_FIELDS(Spread, mean_ns, variance_ns2, median_ns, low_ns, high_ns)
-ZEROTAX_FIELDS(Phase, name, begins, ends, does, mean_ns, variance_ns2, median_ns, low_ns, high_ns, share)
-ZEROTAX_FIELDS(Phases, forks, incomplete, lost, whole, phases)
-ZEROTAX_FIELDS(Part, samples, ns, share, share_error, low_ns, high_ns, text)
-ZEROTAX_FIELDS(SectionTime, name, casper, of_memory, samples, ns, share, share_error, low_ns, high_ns, text)
-ZEROTAX_FIELDS(Observer, unsampled_mean_ns, unsampled_median_ns, median_ratio)
-ZEROTAX_FIELDS(Samples, shares_memory, forks, samples, lost, period_ns, mean_ns, median_ns, entry_ns, sections_ns,
-               sum_over_mean, observer, sections, clearing)
-ZEROTAX_FIELDS(CloneFlags, flags, ns, share_saved)
-ZEROTAX_FIELDS(MemoryShare, sampled, ablated, apart)
-ZEROTAX_FIELDS(Process, name, visits, estimates, facts, kernel_pages, phases, ablation, samples, memory_share,
-               contradiction)
-ZEROTAX_FIELDS(CasperSection, section, ms, percent)
-ZEROTAX_FIELDS(Ways, populated_bytes, ways)
-ZEROTAX_FIELDS(Term, key, name, ns, low_ns, high_ns)
-ZEROTAX_FIELDS(Prediction, sweep, populated_bytes, kind, facts, rounds_ns, kernel_pages, measured_ns, predicted_ns,
-               error, plain)
-ZEROTAX_FIELDS(Line, kind, empty_ns, ns_per_byte)
-ZEROTAX_FIELDS(Model, terms, r_squared, worst_fit_error, worst_held_back_error, fit, held_back, lines)
-ZEROTAX_FIELDS(SharedTables, populated_bytes, fork_ns, shared_ns, saved, first_write_ns)
-ZEROTAX_FIELDS(Fork, schema, started, environment, complete, full, rounds, most_bytes, left_out, casper, processes,
-               ways, model, shared_page_tables, sentence, notes)
-
 Json fork_json(const Fork& fork) { return fork; }
 
-Fork read_fork(const Json& json) { return json.get<Fork>(); }
+Fork read_fork(const Json& json, const std::string& where) {
+  Fork fork = json.get<Fork>();
+  std::set<std::size_t> sections;
+  std::set<std::size_t> phases;
+  for (const Process& process : fork.processes) {
+    if (process.phases) phases.insert(process.phases->phases.size());
+    if (const Samples* samples = process.plain_samples()) sections.insert(samples->sections.size());
+    for (const Samples& samples : process.samples.value_or({})) {
+      check_part(samples.clearing.value_or(Part()), "clearing", samples, where);
+      for (const SectionTime& section : samples.sections) check_part(section, section.name, samples, where);
+    }
+  }
+  if (sections.size() > 1 || phases.size() > 1) throw damaged(where, "its processes have different sections or phases");
+  return fork;
+}
 
 }  // namespace zerotax::fork

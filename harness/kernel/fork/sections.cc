@@ -30,9 +30,9 @@ struct Rule {
   Section section;
 };
 
-/// The kernel's functions by what they do for a fork, innermost meaning first: of a stack, the first function from
-/// outside that has a rule decides, but within dup_mmap copy_page_range does. Names of kernel/fork.c and what it calls,
-/// Linux 5.10 to 6.18; those without a rule (locks, the slab allocator) belong to their caller.
+/// The kernel's functions and their section of a fork. The outermost function of a stack that has a rule decides the
+/// section. Exception: copy_page_range decides within dup_mmap. The names are those of kernel/fork.c and its callees,
+/// Linux 5.10 to 6.18. Functions without a rule (locks, the slab allocator) belong to their caller.
 constexpr auto kRules = std::to_array<Rule>({
     {"copy_page_range", kPageTables},
     {"dup_mmap", kMappings},
@@ -93,7 +93,7 @@ bool matches(std::string_view rule, std::string_view function) {
   return function == rule;
 }
 
-/// Without what the compiler appends to names, as in "dup_fd.isra.0".
+/// Removes the suffix that the compiler appends to a name, as in "dup_fd.isra.0".
 std::string_view plain(std::string_view function) { return function.substr(0, function.find('.')); }
 
 }  // namespace
@@ -122,7 +122,7 @@ std::size_t section_of(const std::vector<std::string>& stack) {
   for (const std::string& function : stack) {
     for (const Rule& rule : kRules) {
       if (!matches(rule.function, plain(function))) continue;
-      // copy_page_range lies within dup_mmap, and all of the address space may lie within dup_mm.
+      // copy_page_range is called by dup_mmap, and dup_mm may call all functions of the address space.
       const bool finer = section == kRest || (section == kMappings && rule.section == kPageTables) ||
                          (section == kAddressSpace && rule.section < kAddressSpace);
       if (finer) section = rule.section;

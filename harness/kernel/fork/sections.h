@@ -3,22 +3,24 @@
 #include <string>
 #include <vector>
 
-#include "fork/study.h"
+#include "base/fields.h"
 
 namespace zerotax::fork {
 
-/// A part of what the kernel does in a fork.
+/// A part of the kernel's work in a fork.
 struct ForkSection {
   const char* name;
   const char* casper;  ///< the section of the paper's Table I that did the same in System V
-  bool memory;         ///< of the address space: not done under CLONE_VM
+  bool memory;         ///< whether the section belongs to the address space, so that CLONE_VM skips it
 };
 
-/// In the order of the table. The last but one is observers, the last the rest.
+/// All sections, in the order of the table. The last section is the rest, and the last but one is the work of
+/// observers.
 const std::vector<ForkSection>& fork_sections();
 
-/// The section of a stack below kernel_clone (outermost first, as in ForkSamples): an index into fork_sections(). It is
-/// the outermost function with a section of its own that decides; an inlined function is found by what it calls.
+/// The section of a stack below kernel_clone, as an index into fork_sections(). The stack is outermost first, as in
+/// ForkSamples. The outermost function with a section of its own decides. An inlined function is recognized by the
+/// functions that it calls.
 std::size_t section_of(const std::vector<std::string>& stack);
 
 /// Whether the kernel was clearing a page in this stack, in any section.
@@ -26,9 +28,10 @@ bool clears_pages(const std::vector<std::string>& stack);
 
 /// The paper's Table I (Barkley and Schimmel, 1989): milliseconds on an AT&T 3B2/310, smallest process.
 struct CasperRow {
-  const char* name;
-  double ms;
-  int percent;
+  RESULT("row", "One row of the paper's table.");
+  FIELD(std::string, section, "Section of fork.");
+  FIELD(double, ms, "Milliseconds of the section.");
+  FIELD(int, percent, "Share of the total, in percent.");
 };
 const std::vector<CasperRow>& casper_table();
 

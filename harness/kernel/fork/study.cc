@@ -21,15 +21,16 @@
 namespace zerotax::fork {
 namespace {
 
-/// A prime number of nanoseconds, about 4000 samples a second: in step with nothing periodic.
+/// A prime number of nanoseconds, so that samples stay out of step with anything periodic. This period gives about 4000
+/// samples a second.
 constexpr std::uint64_t kPeriodNs = 250'007;
 
-/// How many forks take about this long; at least a few, for a median.
+/// Returns the number of forks that take about `seconds`, but at least five, so that a median is meaningful.
 std::uint32_t forks_for(double seconds, double one_ns) {
   return static_cast<std::uint32_t>(std::clamp(seconds * 1e9 / one_ns, 5.0, static_cast<double>(kMostForks)));
 }
 
-/// Time of one fork and its child's end, after a few to warm up.
+/// Time from a fork to the end of its child, measured after a few forks to warm up.
 double warmed_up_ns(ForkTarget& target) {
   target.clone(3);
   return median(target.clone(5).gone_ns);
@@ -37,8 +38,9 @@ double warmed_up_ns(ForkTarget& target) {
 
 ForkTargetSize populated(std::uint64_t bytes, const char* kind = "private") { return {bytes, kind, 0, 0, 0}; }
 
-/// A process with one more thing or another, and whether a sweep that is not full has it: two sizes of each quantity
-/// and three of pages, which matter most, are enough to fit; three held back, to compare.
+/// A process of the sweep, and whether a quick sweep includes the process. Each process except the base process has
+/// more of one resource than the base process, or more of several resources. A quick sweep has two sizes of each
+/// resource, further sizes of memory, and three processes that are held back to check the model.
 struct PlannedPlace {
   const char* sweep;
   ForkTargetSize size;
@@ -83,7 +85,7 @@ std::vector<ForkPlace> places_of(const ForkPlan& plan, std::uint64_t most) {
   return places;
 }
 
-/// Expected seconds of one visit to a place, good enough to estimate the time left.
+/// Rough estimate of the seconds that a visit to a process takes, used to predict the time left.
 double weight_of(const ForkPlace& place) {
   return 0.3 + 1.2 * static_cast<double>(place.size.populated_bytes) / static_cast<double>(kGiB);
 }
@@ -104,7 +106,7 @@ class Study {
     data_.ways_bytes = table_bytes_;
   }
 
-  /// Returns false if it was stopped.
+  /// Returns false if a signal stopped the study.
   bool run() {
     const double visit = 3 + 4 * (data_.plan.sections ? data_.plan.seconds : 0);
     const double large = 12 * static_cast<double>(table_bytes_) / static_cast<double>(kGiB);
@@ -124,7 +126,7 @@ class Study {
   }
 
  private:
-  /// What may be populated: never more than half of the available memory.
+  /// The most memory to populate: never more than half of the available memory.
   std::uint64_t most() {
     const std::uint64_t usable = read_memory_state().usable() / 2;
     if (data_.plan.most_bytes <= usable) return data_.plan.most_bytes;
@@ -133,8 +135,8 @@ class Study {
     return usable;
   }
 
-  /// Something else that ran meanwhile shows in parts of a visit: then it is repeated, and the visit whose figures
-  /// agree best is kept.
+  /// Measures a process. If other work on the machine makes the times of a visit contradict each other, the process is
+  /// visited again. The visit whose times agree best is kept.
   void study_process(const std::string& name, const ForkTargetSize& size, const Say& say) {
     const unsigned most_visits = data_.plan.full ? 3 : 2;
     ForkTarget target(size);
@@ -166,7 +168,7 @@ class Study {
       process.no_kernel_pages = fmt::format("{}; {}", refusal.what(), refusal.remedy());
     }
     try {
-      // Two hundred would do for a mean; a large process takes 30 ms for each.
+      // One second of forks. A fork of a large process takes 30 ms, and a mean needs at least 20 forks.
       process.phases = time_phases(target, std::clamp(forks_for(1, one_ns), 20U, 1000U));
     } catch (const MachineError& refusal) {
       process.no_phases = fmt::format("{}; {}", refusal.what(), refusal.remedy());
@@ -195,7 +197,7 @@ class Study {
     }
   }
 
-  /// Sampled and unsampled forks in turn.
+  /// Alternates sampled and unsampled forks.
   void sample(ForkTarget& target, ForkProcess& process, std::uint64_t flags) {
     ForkSamples samples;
     samples.flags = flags;
@@ -239,7 +241,7 @@ class Study {
     for (const std::vector<std::uint64_t>& stack : stacks) {
       std::vector<std::string> below;
       bool clone = false;
-      for (const std::uint64_t address : stack) {  // innermost first
+      for (const std::uint64_t address : stack) {  // the innermost function comes first
         std::string name = kernel_->name(address);
         clone = name == "kernel_clone";
         if (clone) break;
@@ -274,7 +276,7 @@ class Study {
     place.facts = target.facts();
     const double one_ns = warmed_up_ns(target);
     place.round_ns.push_back(median(target.clone(forks_for(0.15, one_ns)).call_ns));
-    // Where it is refused once it is refused always.
+    // If counting is refused once, it is always refused.
     if (round == 0 && data_.processes.front().kernel_pages) place.kernel_pages = count_kernel_pages(target);
   }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Processes = std::vector<const Process*>;
 
-/// The processes of the table that have this; an earlier version may not have written it.
+/// The processes of the table that have this metric. An earlier version may not have written the metric.
 template <typename T>
 Processes processes_with(Measured<T> Process::*what, const Fork& fork) {
   Processes processes;
@@ -27,10 +27,10 @@ Processes processes_with(Measured<T> Process::*what, const Fork& fork) {
   return processes;
 }
 
-/// A column for each process, behind one or two of names.
+/// A table with one or two columns of names, and a column for each process.
 Table table_of(std::vector<Column> names, const Processes& processes) {
   for (const Process* process : processes) {
-    names.push_back({process->name, Unit::kText, 18, "n/a", {}, 1, Column::Side::kRight});
+    names.push_back(right_text(process->name, 18));
   }
   return Table(std::move(names));
 }
@@ -41,7 +41,7 @@ std::string part_text(const Part& part) {
   return fmt::format("{:>9} {:>8}", part.text.value_or("n/a"), format_percent(part.share));
 }
 
-/// Sections of fork by the paper's sections, for each process.
+/// For each process, the sections of fork beside those of the paper.
 std::string sections_of(const Fork& fork) {
   Processes processes = processes_with(&Process::samples, fork);
   std::erase_if(processes, [](const Process* process) { return process->plain_samples() == nullptr; });
@@ -61,7 +61,7 @@ std::string sections_of(const Fork& fork) {
     }
   };
   std::string whole;
-  for (const CasperSection& section : fork.casper) {
+  for (const CasperRow& section : fork.casper) {
     const std::string paper = fmt::format("{:.2f} ms {:>3} %", section.ms, section.percent);
     if (section.section == "Total fork") {
       whole = paper;
@@ -78,7 +78,7 @@ std::string sections_of(const Fork& fork) {
   return table.text() + "\n";
 }
 
-/// What the kernel takes for itself, and clears: of the processes of the table.
+/// The pages that the kernel takes for itself, and clears, for the processes of the table.
 std::string kernel_pages_of(const Fork& fork) {
   const Processes processes = processes_with(&Process::kernel_pages, fork);
   if (processes.empty()) return "";
@@ -90,7 +90,7 @@ std::string kernel_pages_of(const Fork& fork) {
     table.add(std::move(cells));
   };
   row("pages", [](const Process&, const PagesTaken& taken) { return format_number(taken.pages); });
-  row("pages that it clears",
+  row("pages that the kernel clears",
       [](const Process&, const PagesTaken& taken) { return format_number(taken.zeroed_pages); });
   row("page tables of the parent, in pages", [page](const Process&, const PagesTaken& taken) {
     const auto& bytes = taken.parent_table_bytes;
@@ -105,7 +105,7 @@ std::string kernel_pages_of(const Fork& fork) {
   return table.text() + "\n";
 }
 
-/// Where a fork is, by the kernel's own events: mean, standard deviation, share.
+/// The phases of a fork, by the kernel's own events: mean, standard deviation and share.
 std::string phases_of(const Fork& fork) {
   const Processes processes = processes_with(&Process::phases, fork);
   if (processes.empty()) return "";
@@ -115,7 +115,7 @@ std::string phases_of(const Fork& fork) {
     names += fmt::format(" {:>25}", process->name);
     columns.push_back({"mean", Unit::kNs, 9});
     columns.push_back({"std dev", Unit::kNs, 9});
-    columns.push_back({"share", Unit::kText, 5, "n/a", {}, 1, Column::Side::kRight});
+    columns.push_back(right_text("share", 5));
   }
   Table table(std::move(columns));
   const auto add = [](std::vector<Cell>& cells, const Spread& of, std::string share) {
@@ -155,9 +155,9 @@ std::string ablation_of(const Fork& fork) {
 }
 
 std::string model_of(const Fork& fork) {
-  if (!fork.model) return fmt::format("no model: {}\n\n", fork.model.why());
+  if (!fork.model) return "";
   const Model& model = *fork.model;
-  std::string text = "cost of fork by what the process has (95 % interval):\n";
+  std::string text = "cost of fork for each resource of the process (95 % interval):\n";
   for (const Term& term : model.terms) {
     text += fmt::format("  {:<32} ", term.name);
     if (!term.ns) {
@@ -169,7 +169,7 @@ std::string model_of(const Fork& fork) {
                                      : "n/a: " + term.low_ns.why();
     text += fmt::format("{:>9}   {}\n", format_ns(*term.ns), interval);
   }
-  text += fmt::format("  R2 {:.4f}; worst error {} on fitted sizes, {} on those held back:\n", model.r_squared,
+  text += fmt::format("  R2 {:.4f}; worst error {} on fitted sizes, {} on sizes held back:\n", model.r_squared,
                       format_percent(model.worst_fit_error), format_percent(model.worst_held_back_error));
   for (const Prediction& held : model.held_back) {
     text += fmt::format("    {:>9} predicted, {:>9} measured: {} pages, {} huge, {} mappings\n",
@@ -204,7 +204,7 @@ std::string sharing_of(const Fork& fork) {
 }  // namespace
 
 std::string fork_text(const Fork& fork) {
-  std::string text = kernel_pages_of(fork) + sections_of(fork) + phases_of(fork);
+  std::string text = wrap(fork_headline(fork)) + "\n" + kernel_pages_of(fork) + sections_of(fork) + phases_of(fork);
   for (const Process& process : fork.processes) {
     if (process.samples) continue;
     text += fmt::format("no sections: {}\n\n", process.samples.why());

@@ -33,7 +33,7 @@ Pipe make_pipe_or_throw() {
   return pipe;
 }
 
-/// Bytes after a name in smaps_rollup. Throws MachineError where the kernel does not report it.
+/// Bytes after a name in smaps_rollup. Throws MachineError if the kernel does not report the name.
 std::uint64_t bytes_of(pid_t pid, const std::string& name) {
   const auto bytes = rollup_bytes(pid, name);
   if (!bytes)
@@ -67,7 +67,8 @@ ForkTarget::ForkTarget(const ForkTargetSize& size) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, to.read_end.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, from.write_end.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, record.fd(), record.fd());  // so that it is inherited
+  ::posix_spawn_file_actions_adddup2(&actions, record.fd(), record.fd());  // duplicating the descriptor onto itself
+                                                                           // lets the child inherit it
   std::vector<std::string> words{program,
                                  std::to_string(record.fd()),
                                  fmt::format("populated={}", size.populated_bytes),
@@ -129,7 +130,7 @@ void ForkTarget::wait_for(const std::string& word) {
   const std::string line = said.substr(0, said.find('\n'));
   throw MachineError(
       line.empty() ? "the forking process was killed (out of memory?)" : fmt::format("the forking process: {}", line),
-      "ask for less (--to), or raise the limit");
+      "give a smaller --to, or raise the limit");
 }
 
 ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod method) {
@@ -139,7 +140,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
   if (::write(to_.get(), "go\n", 3) != 3) throw MachineError("the forking process has ended", "try again");
   wait_for("done\n");
   if (record_->error != 0) {
-    throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "ask for less (--to)");
+    throw MachineError(fmt::format("a fork failed ({})", std::strerror(record_->error)), "give a smaller --to");
   }
   return {{&record_->call_ns[0], &record_->call_ns[record_->done]},
           {&record_->gone_ns[0], &record_->gone_ns[record_->done]}};
@@ -148,7 +149,7 @@ ForkTimes ForkTarget::run(std::uint32_t forks, std::uint64_t flags, ForkMethod m
 void ForkTarget::read_facts() {
   const std::uint64_t huge_bytes = bytes_of(pid_, "AnonHugePages");
   facts_.huge_pages = huge_bytes / huge_page_bytes();
-  // The kernel does not count MAP_SHARED memory as anonymous.
+  // The kernel does not count memory of MAP_SHARED as anonymous.
   facts_.pages = (bytes_of(pid_, "Anonymous") - huge_bytes) / page_bytes();
   facts_.mappings = process_mappings(pid_).size();
   facts_.descriptors = entries_of(fmt::format("/proc/{}/fd", pid_));

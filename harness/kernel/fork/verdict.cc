@@ -15,8 +15,8 @@
 namespace zerotax::fork {
 namespace {
 
-/// Whether a process of the sweep has nothing else much than its populated pages, so that they alone explain its time:
-/// what is populated by mmap adds a few mappings.
+/// Whether a process of the sweep has little besides its populated pages, so that the pages alone explain the time of a
+/// fork. Memory populated with mmap adds a few mappings.
 bool is_plain(const ForkTargetFacts& facts, const ForkTargetFacts& base) {
   constexpr std::uint64_t kFewMappings = 3;
   return facts.mappings <= base.mappings + kFewMappings && facts.descriptors == base.descriptors &&
@@ -29,8 +29,8 @@ const Prediction* base_of(const Model& model) {
   return found == model.fit.end() ? nullptr : &*found;
 }
 
-/// The cost of a term of the model; nothing if it is not known.
-std::optional<double> cost_of(const Model& model, const char* key) {
+/// The cost of a term of the model; no value if unknown.
+std::optional<double> cost_of(const Model& model, ForkTerm key) {
   for (const Term& term : model.terms) {
     if (term.key == key && term.ns) return *term.ns;
   }
@@ -41,27 +41,27 @@ std::optional<double> cost_of(const Model& model, const char* key) {
 std::vector<Line> lines_of(const Model& model, double empty_ns, std::uint64_t page) {
   std::vector<Line> lines;
   for (const auto& [kind, key, bytes] :
-       {std::tuple{"private", "page", page}, {"huge", "huge_page", huge_page_of(page)}}) {
+       {std::tuple{"private", ForkTerm::kPage, page}, {"huge", ForkTerm::kHugePage, huge_page_of(page)}}) {
     if (const auto ns = cost_of(model, key)) lines.push_back({kind, empty_ns, *ns / static_cast<double>(bytes)});
   }
   return lines;
 }
 
-/// "fork takes 25 µs, and 70 ns for each populated page: 18 ms with 1 GiB."
+/// The verdict, such as "fork takes 25 µs, and 70 ns for each populated page: 18 ms with 1 GiB."
 Measured<std::string> sentence_of(const Measured<Model>& model, std::uint64_t page) {
   if (!model) return NotAvailable{model.why()};
-  const auto page_ns = cost_of(*model, "page");
+  const auto page_ns = cost_of(*model, ForkTerm::kPage);
   const Prediction* base = base_of(*model);
-  if (base == nullptr || !page_ns) return NotAvailable{"the model does not know what a page costs"};
+  if (base == nullptr || !page_ns) return NotAvailable{"the model has no cost of a page"};
   const double pages = static_cast<double>(kGiB) / static_cast<double>(page);
   return fmt::format("fork takes {}, and {} for each populated page: {} with 1 GiB.", format_ns(base->predicted_ns),
                      format_ns(*page_ns), format_ns(base->predicted_ns + *page_ns * pages));
 }
 
-/// With few samples only how much it can be at most: nobody takes a row of 0 ns for a part that is free.
+/// With fewer samples, a part has only an upper bound. A table should not show 0 ns for a part that is not free.
 constexpr std::uint64_t kFewSamples = 10;
 
-/// Adds the 95 % interval (Clopper and Pearson) of what a part takes, and its time as a table has it.
+/// Adds the 95 % interval of a part's time (Clopper and Pearson), and its text for a table.
 void add_interval(Part& part, const Samples& samples) {
   if (samples.samples == 0) return;
   const double ns_of_all = static_cast<double>(samples.samples) * static_cast<double>(samples.period_ns) /
@@ -79,8 +79,8 @@ void add_intervals(std::vector<Samples>& of_process) {
   }
 }
 
-/// "1 GiB: a fork took 26.7 ms (clone flags) to 38.4 ms (sweep) ..."; nothing if the medians agree, or a file of an
-/// earlier version has none.
+/// Returns a note such as "1 GiB: a fork took 26.7 ms (clone flags) to 38.4 ms (sweep) ..."; empty if the medians
+/// agree, or if an earlier version wrote no medians.
 std::string contradiction_of(const Process& process) {
   const std::vector<ForkEstimate> estimates = process.estimates.value_or(std::vector<ForkEstimate>());
   if (apart(estimates) <= kMostApart) return "";
@@ -92,11 +92,11 @@ std::string contradiction_of(const Process& process) {
       "{}: the median fork took {} ({}) to {} ({}) in different parts of this run{}. Something else used "
       "the machine, or the memory of the processes lay differently in it. Compare figures within one "
       "table only, or measure again on a quiet machine.",
-      process.name, format_ns(least->ns), least->part, format_ns(most->ns), most->part,
+      process.name, format_ns(least->ns), word(least->part), format_ns(most->ns), word(most->part),
       visits > 1 ? fmt::format(", in the best of {} visits", visits) : "");
 }
 
-/// Samples that miss time the clock shows, or the reverse; nothing if they account for it within a tenth.
+/// A note on samples that account for less or more time than the clock; empty if the difference is within a tenth.
 std::string unaccounted_of(const Process& process) {
   constexpr double kMostOff = 0.1;
   const Samples* samples = process.plain_samples();
@@ -104,16 +104,18 @@ std::string unaccounted_of(const Process& process) {
   return fmt::format("{}: the samples account for {} of the time by the clock. {}", process.name,
                      format_percent(samples->sum_over_mean),
                      samples->sum_over_mean < 1
-                         ? "For the rest this CPU took none: the hypervisor ran something else, or interrupts were off."
-                         : "That is more than there was: do not trust the sections of this process.");
+                         ? "During the rest, this CPU took no samples, because the hypervisor ran another guest, or "
+                           "interrupts were off."
+                         : "The samples add up to more than the measured time, so do not trust the sections of this "
+                           "process.");
 }
 
 std::string quick_note(const Fork& fork) {
   if (fork.full.value_or(true) || !fork.model) return "";
   const Model& model = *fork.model;
   return fmt::format(
-      "Quick: {} processes, {} each, predict {} within {}; --full measures more, larger ones and longer, for narrower "
-      "intervals.",
+      "Quick: {} processes, {} each, predict {} within {}; --thorough measures more and larger processes for "
+      "longer, which gives narrower intervals.",
       model.fit.size(), format_counted(fork.rounds, "time"), format_counted(model.held_back.size(), "other"),
       format_percent(model.worst_held_back_error));
 }

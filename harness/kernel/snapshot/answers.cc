@@ -14,25 +14,25 @@
 namespace zerotax::snapshot {
 namespace {
 
-// Sentences on a result, one after the other. One with an empty {slot} is left out.
+// Sentences about a result, one after the other. A sentence with an empty {slot} is left out.
 
-/// Of one alternative with a child: what the parent's faults were while it lived, and after.
+/// For an alternative with a child: the parent's faults while the child lived, and afterwards.
 constexpr const char* kWhileItLived[] = {
     "{name}: until the child ended, the parent took {faults_before} on the array; afterwards, {faults_after}. ",
     "Until then it spent {kernel_before}. "};
-/// The same with writers that resume only after the child has ended: the clean answer.
+/// For runs in which the writers resume only after the child has ended, which gives exact counts.
 constexpr const char* kHeld[] = {
     "{name}, with the writers held until the child has ended: {held_faults}: {held_verdict}. ",
     "By the pagemap, {held_exclusive} of the array's {held_pages} pages then belonged to the parent alone. ",
     "That costs {held_kernel}."};
-/// For an alternative that is not the first with a child: the counts alone.
+/// For each alternative with a child except the first: only the counts.
 constexpr const char* kInBrief[] = {"{name}: {counts_before} until the child ended, {counts_after} afterwards",
                                     "; {held_counts} with the writers held until then", "{full_stop}"};
-/// Whether the child's unmapping worked.
+/// For a child that unmaps: whether its unmapping worked.
 constexpr const char* kUnmapping[] = {
     "{name}: the child's munmap failed ({unmap_error}); it unmapped {unmapped} of {batches}, and had the rest to its "
     "end."};
-/// The cost of the private memory that the snapshot is copied to, and who bears it.
+/// For a private destination: its cost, and the process that bears it.
 constexpr const char* kDestination[] = {
     "{name}: the {destination_pages} pages of the snapshot's destination are private memory: {filled} in the parent, "
     "{copied_to} in the child. The child's CPU time is {child_user} in user mode and {child_kernel} in the kernel."};
@@ -41,7 +41,7 @@ using Slots = std::map<std::string, std::string>;
 
 std::string bullet(const std::string& text) { return text.empty() ? "" : wrap("- " + text, "", "  "); }
 
-/// A sentence with its slots filled; empty if one of them is.
+/// Returns a sentence with its slots filled; empty if a slot has no text.
 std::string filled(std::string sentence, const Slots& slots) {
   for (std::size_t open = 0; (open = sentence.find('{', open)) != std::string::npos;) {
     const std::size_t close = sentence.find('}', open);
@@ -54,10 +54,15 @@ std::string filled(std::string sentence, const Slots& slots) {
 }
 
 template <std::size_t count>
-std::string said(const char* const (&sentences)[count], const Slots& slots) {
+std::string all_filled(const char* const (&sentences)[count], const Slots& slots) {
   std::string text;
   for (const char* sentence : sentences) text += filled(sentence, slots);
-  return bullet(text);
+  return text;
+}
+
+template <std::size_t count>
+std::string said(const char* const (&sentences)[count], const Slots& slots) {
+  return bullet(all_filled(sentences, slots));
 }
 
 std::string faults_words(const Counts& counts) {
@@ -76,7 +81,7 @@ std::string private_words(const Counts& counts) {
                      format_counted(counts.copies, "copy fault"));
 }
 
-/// The kernel time of a part, and what it was spent on; empty if it was not sampled.
+/// The kernel time of a part, and its division by kind of work; empty if the kernel was not sampled.
 std::string kernel_time(const CpuPart& part) {
   if (!part.kernel_ns) return "";
   const auto kernel = static_cast<double>(*part.kernel_ns);
@@ -98,7 +103,7 @@ std::string kernel_time(const CpuPart& part) {
   return text;
 }
 
-/// What the sentences say of a result.
+/// The texts for the slots of a result's sentences.
 Slots slots_of(const Result& result) {
   Slots slots{{"name", result.alternative}};
   if (const auto& faults = result.faults) {
@@ -121,7 +126,7 @@ Slots slots_of(const Result& result) {
     const Counts& after = held->after_end;
     slots.insert({{"held_faults", faults_words(after)},
                   {"held_verdict", after.copies == 0 ? "it is not copying: each fault only makes a page writable again"
-                                                     : "the copies are of pages that something else still held"},
+                                                     : "the copied pages were still held by something else"},
                   {"held_pages", format_count(held->pages)}});
     if (held->exclusive_pages) {
       slots.emplace("held_exclusive", format_count(static_cast<std::uint64_t>(*held->exclusive_pages)));
@@ -154,27 +159,6 @@ constexpr Way kWays[] = {{&Advice::least_time, "least time for the writers"},
                          {&Advice::least_time_with_child, "least time for the writers with a forked child"},
                          {&Advice::no_faults_after_end, "no faults after the child's end"}};
 
-/// An alternative that is best in several ways is listed once.
-std::string recommended(const Snapshot& snapshot, const Advice& advice) {
-  std::vector<std::pair<std::string, std::string>> praised;  // an alternative, and for what
-  for (const Way& way : kWays) {
-    const Measured<std::string>& best = advice.*way.best;
-    if (!best) continue;
-    const auto found =
-        std::find_if(praised.begin(), praised.end(), [&](const auto& each) { return each.first == *best; });
-    if (found == praised.end()) {
-      praised.emplace_back(*best, way.praise);
-    } else {
-      found->second += fmt::format(", {}", way.praise);
-    }
-  }
-  std::string text;
-  for (const auto& [name, praises] : praised) {
-    text += bullet(fmt::format("{}: {}", praises, described(*snapshot.find(advice.allocator, name))));
-  }
-  return text;
-}
-
 std::string copied_pages(const Snapshot& snapshot, const std::string& allocator) {
   const std::uint64_t page = page_bytes_of(snapshot.environment);
   std::vector<std::string> copies;
@@ -191,12 +175,8 @@ std::string copied_pages(const Snapshot& snapshot, const std::string& allocator)
 std::string how_to_avoid(const Snapshot& snapshot, const std::string& allocator) {
   for (const Advice& advice : snapshot.advice) {
     if (advice.allocator != allocator) continue;
-    std::string text = recommended(snapshot, advice);
-    if (text.empty()) {
-      text = bullet(advice.instead_of
-                        ? fmt::format("Nothing that was measured is clearly better than {}.", *advice.instead_of)
-                        : "Nothing was measured that it could be compared with.");
-    }
+    std::string text;
+    for (const std::string& way : recommended(snapshot, advice)) text += bullet(way);
     for (const NextCommand& next : advice.next) {
       text += bullet(fmt::format("To measure {}:", next.measures)) + fmt::format("      {}\n", next.command);
     }
@@ -206,6 +186,30 @@ std::string how_to_avoid(const Snapshot& snapshot, const std::string& allocator)
 }
 
 }  // namespace
+
+std::vector<std::string> recommended(const Snapshot& snapshot, const Advice& advice) {
+  std::vector<std::pair<std::string, std::string>> praised;  // each recommended alternative, with the reasons for it
+  for (const Way& way : kWays) {
+    const Measured<std::string>& best = advice.*way.best;
+    if (!best) continue;
+    const auto found =
+        std::find_if(praised.begin(), praised.end(), [&](const auto& each) { return each.first == *best; });
+    if (found == praised.end()) {
+      praised.emplace_back(*best, way.praise);
+    } else {
+      found->second += fmt::format(", {}", way.praise);
+    }
+  }
+  std::vector<std::string> ways;
+  for (const auto& [name, praises] : praised) {
+    ways.push_back(fmt::format("{}: {}", praises, described(*snapshot.find(advice.allocator, name))));
+  }
+  if (!ways.empty()) return ways;
+  return {advice.instead_of ? fmt::format("Nothing that was measured is clearly better than {}.", *advice.instead_of)
+                            : "No alternative with a child was measured, so nothing can be compared."};
+}
+
+std::string counts_in_brief(const Result& result) { return all_filled(kInBrief, slots_of(result)); }
 
 std::string snapshot_answers(const Snapshot& snapshot) {
   const std::vector<std::string> allocators = snapshot.allocators();

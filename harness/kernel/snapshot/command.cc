@@ -20,7 +20,8 @@
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
-#include "snapshot/document.h"
+#include "snapshot/runs.h"
+#include "snapshot/sweep.h"
 #include "snapshot/table.h"
 
 namespace zerotax::snapshot {
@@ -36,7 +37,7 @@ constexpr const char* kExamples =
     "  zerotax snapshot --sweep writers=1,4,28 --sweep size=64MiB,1GiB --json sweep.json --plot\n"
     "Root sees every fault and the kernel's functions. Exit status 1: a snapshot was wrong, or a run failed.\n";
 
-/// What `zerotax snapshot` was given.
+/// The options of `zerotax snapshot`.
 struct Options {
   MeasureOptions measure;
   std::string size = "1GiB";
@@ -52,7 +53,7 @@ struct Options {
   SnapshotPlan plan;
 };
 
-/// Whether anything failed, of results or of rows.
+/// The exit status, which reports whether any result or row failed.
 template <typename Each>
 ExitStatus exit_status_of(const std::vector<Each>& results) {
   const bool found = std::any_of(results.begin(), results.end(),
@@ -60,7 +61,7 @@ ExitStatus exit_status_of(const std::vector<Each>& results) {
   return found ? ExitStatus::kFinding : ExitStatus::kDone;
 }
 
-/// The plan that was given, with its sizes; nothing is checked, and there are no allocators and alternatives.
+/// The requested plan with its sizes. Nothing is checked yet, and there are no allocators or alternatives.
 SnapshotPlan sized_plan(const Options& options) {
   SnapshotPlan plan = options.plan;
   plan.timeout_s = options.measure.timeout_s;
@@ -93,14 +94,18 @@ SnapshotPlan plan_of(const Options& options) {
   return plan;
 }
 
-/// Tables, and the figure where it was asked for. Whether anything failed is the exit status.
+/// Prints the tables, and writes the figure if it was requested. Returns the exit status, which reports whether
+/// anything failed.
 ExitStatus show(const Snapshot& snapshot, const Options& options) {
-  const std::string document = json_text(snapshot_json(snapshot));
+  const std::string document = json_text(snapshot);
   const std::string& file = options.measure.json;
   if (!file.empty()) write_file(file, document);
-  if (file != "-") print_lines(stdout, snapshot_table(snapshot) + snapshot_answers(snapshot));
-  for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
-    if (warning) try_to_print(stderr, wrap(*warning, "! ", "  "));
+  if (file != "-") {
+    print_lines(stdout, wants_full_text() ? snapshot_text(snapshot) : answer_text(snapshot_answer(snapshot)));
+  } else {
+    for (const OrNull<std::string>& warning : {snapshot.contradiction, snapshot.loss}) {
+      if (warning) try_to_print(stderr, wrap(*warning, "! ", "  "));
+    }
   }
   if (options.plot && file != "-") print_lines(stdout, cpu_time_plots(snapshot, plot_style()));
   if (!options.svg.empty()) {
@@ -113,7 +118,7 @@ ExitStatus show(const Snapshot& snapshot, const Options& options) {
   return exit_status_of(snapshot.results);
 }
 
-/// What an earlier version wrote, with what this one says of it.
+/// Shows a file, which an earlier version may have written, with this version's verdict.
 ExitStatus judge_again(const Options& options) {
   check_outputs({{"--json", options.measure.json}, {"--svg", options.svg}}, {{"--read", options.read}});
   Snapshot snapshot = read_snapshot(read_document(options.read, "snapshot", "give a file of zerotax snapshot --json"));
@@ -121,16 +126,16 @@ ExitStatus judge_again(const Options& options) {
   return show(snapshot, options);
 }
 
-/// Where there is no other choice: the benchmark as published, and as it was meant.
+/// The alternatives of a sweep. The defaults are the benchmark as published, and the benchmark as it was intended.
 std::vector<SnapshotAlternative> swept_alternatives(const Options& options) {
   if (options.alternatives.empty()) return chosen_alternatives({"published", "published_fixed"});
   return chosen_alternatives(options.alternatives);
 }
 
-/// `zerotax snapshot --sweep`.
+/// Runs `zerotax snapshot --sweep`.
 ExitStatus run_sweep_command(const Options& options) {
   if (options.measure.allocators.size() > 1) {
-    throw UsageError("--sweep and several --allocator do not go together", "give one");
+    throw UsageError("--sweep cannot be combined with several --allocator", "give one");
   }
   check_outputs({{"--json", options.measure.json}}, library_inputs(options.measure.allocators));
   SnapshotPlan given = sized_plan(options);
@@ -150,12 +155,12 @@ ExitStatus run_sweep_command(const Options& options) {
   add_sweep_verdict(sweep);
   if (stop_requested()) say_interrupted();
   const std::string& file = options.measure.json;
-  if (!file.empty()) write_file(file, json_text(sweep_json(sweep)));
+  if (!file.empty()) write_file(file, json_text(sweep));
   if (file != "-") {
-    print_lines(stdout, sweep_table(sweep));
+    print_lines(stdout, wants_full_text() ? sweep_table(sweep) : answer_text(sweep_answer(sweep)));
     if (options.plot) print_lines(stdout, cpu_time_plots(sweep, plot_style()));
   }
-  if (sweep.loss) try_to_print(stderr, wrap(*sweep.loss, "! ", "  "));
+  if (sweep.loss && (file == "-" || wants_full_text())) try_to_print(stderr, wrap(*sweep.loss, "! ", "  "));
   return exit_status_of(sweep.rows);
 }
 
@@ -171,7 +176,7 @@ ExitStatus run(const Options& options) {
   snapshot.command = Subcommand::command_line;
   snapshot.environment = environment;
   add_verdict(snapshot);
-  if (snapshot.state != "complete") say_interrupted();
+  if (snapshot.state == Completion::kInterrupted) say_interrupted();
   return show(snapshot, options);
 }
 
@@ -183,47 +188,54 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   SnapshotParameters& parameters = options->plan.parameters;
   parameters.writers = cpus;
   parameters.checkpointers = std::max(1U, cpus / 4);
-  add_size(arguments, options->size, "an array");
-  arguments.option("--batch", options->batch, "bytes to copy, and to unmap, at a time").shown_as("SIZE").with_default();
+  add_size(arguments, options->size, "of the array");
+  arguments.option("--batch", options->batch, "copy and unmap this many bytes at a time")
+      .shown_as("SIZE")
+      .with_default();
   const Argument writers =
-      arguments.option("--writers", parameters.writers, "threads that write to the array").shown_as("N").with_default();
-  const Argument checkpointers = arguments.option("--checkpointers", parameters.checkpointers, "threads that copy it")
-                                     .shown_as("N")
-                                     .with_default();
-  const Argument passes = arguments.option("--passes", parameters.passes, "number of times the writers write the array")
+      arguments.option("--writers", parameters.writers, "write to the array with this many threads")
+          .shown_as("N")
+          .with_default();
+  const Argument checkpointers =
+      arguments.option("--checkpointers", parameters.checkpointers, "copy the array with this many threads")
+          .shown_as("N")
+          .with_default();
+  const Argument passes = arguments.option("--passes", parameters.passes, "write to the whole array this many times")
                               .shown_as("N")
                               .with_default();
-  const Argument hold =
-      arguments
-          .option("--hold", options->hold,
-                  "hold the writers until this share of the array is copied, and copy the rest after they end "
-                  "(1: until the child ends); makes counts exact and times meaningless")
-          .shown_as("SHARE")
-          .in_range(0, 1);
+  const Argument hold = arguments
+                            .option("--hold", options->hold,
+                                    "hold the writers until this share of the array is copied, and copy the rest after "
+                                    "the writers end (1: hold until the child ends); counts are exact, and times are "
+                                    "meaningless")
+                            .shown_as("SHARE")
+                            .in_range(0, 1);
   arguments
       .option("--alternative", options->alternatives,
-              "way to take the snapshot (repeatable; default: all but those on request; an unknown name lists them)")
+              "take the snapshot with this alternative (repeatable; default: the usual alternatives; an unknown name "
+              "lists all)")
       .shown_as("NAME")
       .completed_by(alternative_names)
       .repeatable();
   arguments
       .flag("--remedies", options->remedies,
-            "measure what can be done about the writers' faults after the child's end, beside fork and "
-            "fork_munmap")
-      .excludes({"--published"}, {"{0} and {1} start their writers at different times", "measure one after the other"});
+            "measure remedies for the writers' faults after the child's end, in addition to fork and fork_munmap")
+      .excludes({"--published"},
+                {"{0} and {1} start their writers at different times", "measure one mode after the other"});
   arguments.flag(
       "--published", options->published,
       fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
                   "{} pass; private destination",
                   kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
   arguments
-      .option("--sweep", options->sweep,
-              "measure each combination of the values of several axes (writers, checkpointers, size, batch, "
-              "placement), or of the "
-              "'usual' ones (repeatable; default alternatives: published, published_fixed)")
+      .option(
+          "--sweep", options->sweep,
+          "measure each combination of the values of several axes (writers, checkpointers, size, batch, placement), "
+          "or of the 'usual' values (repeatable; default alternatives: published, published_fixed)")
       .excludes({"--svg"}, {kSweepAlone, "use --plot or --json"})
-      .excludes({"--remedies"}, {kSweepAlone, "name the alternatives by --alternative"})
-      .excludes({"--published"}, {kSweepAlone, "leave it out: it is what a sweep measures by default"})
+      .excludes({"--remedies"}, {kSweepAlone, "name the alternatives with --alternative"})
+      .excludes({"--published"},
+                {kSweepAlone, "leave out --published, because a sweep measures that program by default"})
       .shown_as("AXIS=A,B")
       .word()
       .repeatable();
@@ -233,7 +245,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_read(arguments, options->read);
   add_json(arguments, options->measure.json);
   add_plot_option(arguments, options->plot, "CPU time over time, in user mode and in the kernel,");
-  arguments.option("--svg", options->svg, "draw the trade-off, and the faults over time, to this file").path();
+  arguments.option("--svg", options->svg, "draw the trade-off and the faults over time to this file").path();
   return [=] {
     SnapshotParameters& given = options->plan.parameters;
     if (hold.given()) given.hold = options->hold;
@@ -246,9 +258,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("snapshot", Wing::kKernel,
-                         "take a snapshot of memory while threads write to it, by fork and by alternatives", kExamples,
-                         configure);
+const Subcommand command("snapshot", Wing::kKernel, "Compare fork with other ways to take a snapshot of memory",
+                         kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::snapshot

@@ -13,9 +13,9 @@ namespace zerotax::snapshot {
 namespace {
 
 constexpr std::size_t kRows = 8;
-constexpr std::size_t kLeft = 8;  // columns of the axis and its numbers
+constexpr std::size_t kLeft = 8;  // columns for the axis and its numbers
 
-/// What an interval used.
+/// A field of an interval with CPU time.
 using Used = std::int64_t CpuInterval::*;
 
 struct Busy {
@@ -23,13 +23,14 @@ struct Busy {
   double system = 0;
 };
 
-/// Of each of so many equal parts of the time. An interval counts for each part by its share of it.
-std::vector<Busy> busy_parts(const std::vector<CpuInterval>& intervals, double length_ns, std::size_t parts, Used user,
+/// The average CPU use in each of `parts` equal parts of the time. An interval that overlaps several parts is divided
+/// among them in proportion to the overlaps.
+std::vector<Busy> busy_parts(const std::vector<Interval>& intervals, double length_ns, std::size_t parts, Used user,
                              Used system) {
   std::vector<Busy> busy(parts);
   const double width = length_ns / static_cast<double>(parts);
   double begin = 0;
-  for (const CpuInterval& interval : intervals) {
+  for (const Interval& interval : intervals) {
     const auto end = static_cast<double>(interval.end_ns);
     for (std::size_t i = 0; i < parts && end > begin; ++i) {
       const double low = width * static_cast<double>(i);
@@ -43,7 +44,7 @@ std::vector<Busy> busy_parts(const std::vector<CpuInterval>& intervals, double l
   return busy;
 }
 
-/// Kernel below, user mode above, each row `step` CPUs.
+/// Draws the kernel's time at the bottom, and user mode above it. Each row represents `step` CPUs.
 void draw(PlotCanvas& canvas, const std::vector<Busy>& busy, double step) {
   const bool unicode = canvas.style().unicode;
   for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -58,7 +59,7 @@ void draw(PlotCanvas& canvas, const std::vector<Busy>& busy, double step) {
   }
 }
 
-/// A letter below the axis where something happened.
+/// Puts a letter below the axis at the time of an event.
 void mark(PlotCanvas& canvas, const Measured<std::int64_t>& at_ns, double length_ns, std::size_t parts,
           const char* letter) {
   if (!at_ns) return;

@@ -37,8 +37,8 @@ void check_number(const char* option, unsigned number, unsigned most) {
   throw UsageError(fmt::format("invalid {} {}", option, number), fmt::format("give 1 to {}", most));
 }
 
-/// The alternatives as the program lists them: NAME, KIND, what it is a remedy OF or compared with, and SUMMARY,
-/// separated by tabs.
+/// Returns the alternatives as the program lists them: NAME, KIND, OF (the alternative to improve or compare with) and
+/// SUMMARY, separated by tabs.
 std::vector<SnapshotAlternative> all_alternatives() {
   ChildCommand command;
   command.program = helper_program("fork-snapshot");
@@ -59,7 +59,7 @@ std::vector<SnapshotAlternative> all_alternatives() {
     if (of != "-") (each.published ? each.baseline : each.remedy_of) = of;
     all.push_back(each);
   }
-  // The others are compared with it.
+  // `none` comes first, because the other alternatives are compared with it.
   std::stable_partition(all.begin(), all.end(), [](const SnapshotAlternative& each) { return each.name == "none"; });
   return all;
 }
@@ -102,7 +102,7 @@ void take_word(SweepAxes& axes, std::set<std::string>& named, const std::string&
   const std::string name = word.substr(0, equals);
   check_word("--sweep", name, {std::begin(kAxes), std::end(kAxes)});
   if (equals == std::string::npos) {
-    throw UsageError(fmt::format("--sweep {} has no values", name), fmt::format("give them, as in {}=A,B", name));
+    throw UsageError(fmt::format("--sweep {} has no values", name), fmt::format("give values, as in {}=A,B", name));
   }
   if (!named.insert(name).second) {
     throw UsageError(fmt::format("--sweep {} is given twice", name), "give all values of an axis at once: A,B,C");
@@ -119,7 +119,7 @@ void take_word(SweepAxes& axes, std::set<std::string>& named, const std::string&
   }
 }
 
-/// Few enough for some minutes; from one thread to those of the published program.
+/// Axes from one thread up to the number in the published program, with few enough rows for a sweep of some minutes.
 SweepAxes usual_axes(std::size_t nodes) {
   SweepAxes axes;
   axes.placement = nodes > 1 ? std::vector<std::string>{"same", "apart"} : std::vector<std::string>{"default"};
@@ -148,7 +148,7 @@ void check_snapshot(const SnapshotParameters& parameters) {
                                  format_size(parameters.array_bytes)),
                      "give a smaller --batch, or a larger --size");
   }
-  // NaN passes every range check.
+  // NaN would pass every range check.
   if (parameters.hold && std::isnan(*parameters.hold)) {
     throw UsageError("invalid --hold nan", "give a number from 0 to 1");
   }
@@ -157,7 +157,7 @@ void check_snapshot(const SnapshotParameters& parameters) {
   check_number("--passes", parameters.passes, kMostPasses);
   const std::string too_large = parameters.array_bytes < kAddressSpaceBytes / (parameters.sizes + 1)
                                     ? why_too_large(parameters.sizes * parameters.array_bytes)
-                                    : "it does not fit into the address space";
+                                    : "a snapshot of this size does not fit into the address space";
   if (too_large.empty()) return;
   throw UsageError(fmt::format("--size {}: {}", format_size(parameters.array_bytes), too_large),
                    fmt::format("give a smaller --size: a snapshot needs {} times as much",
@@ -183,7 +183,7 @@ std::vector<SnapshotAlternative> chosen_alternatives(const std::vector<std::stri
 }
 
 std::vector<std::string> remedy_names() {
-  std::map<std::string, std::vector<std::string>> remedies;  // by what they are remedies of
+  std::map<std::string, std::vector<std::string>> remedies;  // remedies by the alternative whose faults they remove
   for (const SnapshotAlternative& each : all_alternatives()) {
     if (!each.remedy_of.empty()) remedies[each.remedy_of].push_back(each.name);
   }
@@ -217,7 +217,8 @@ SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParam
   std::set<std::string> named;
   if (words.size() == 1 && words.front() == "usual") return usual_axes(nodes);
   for (const std::string& word : words) {
-    if (word == "usual") throw UsageError("--sweep usual stands alone", "leave out the other --sweep");
+    if (word == "usual")
+      throw UsageError("--sweep usual cannot be combined with another --sweep", "leave out the other --sweep");
     take_word(axes, named, word);
   }
   if (axes.writers.empty()) axes.writers = {given.writers};
@@ -226,7 +227,7 @@ SweepAxes parse_sweep(const std::vector<std::string>& words, const SnapshotParam
   if (axes.batch_bytes.empty()) axes.batch_bytes = {given.batch_bytes};
   if (axes.placement.empty()) axes.placement = {given.placement};
   if (nodes < 2 && axes.placement != std::vector<std::string>{"default"}) {
-    throw MachineError("this machine has one NUMA node", "leave out placement of --sweep");
+    throw MachineError("this machine has one NUMA node", "omit the axis placement of --sweep");
   }
   return axes;
 }

@@ -1,17 +1,17 @@
-#include "snapshot/result.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "snapshot/runs.h"
 
 namespace zerotax::snapshot {
 namespace {
 
 using Metric = std::int64_t RunMetrics::*;
 
-/// Quantiles over runs (at least one): of the time from `earlier` to `later`, or of `later` itself if `earlier` is
-/// null.
+/// Returns quantiles, over at least one run, of the time from `earlier` to `later`. If `earlier` is null, returns
+/// quantiles of the value `later`.
 Quantiles of_time(const std::vector<SnapshotRun>& runs, Metric earlier, Metric later) {
   std::vector<double> values;
   values.reserve(runs.size());
@@ -24,21 +24,22 @@ Quantiles of_time(const std::vector<SnapshotRun>& runs, Metric earlier, Metric l
 Quantiles of_metric(const std::vector<SnapshotRun>& runs, Metric metric) { return of_time(runs, nullptr, metric); }
 
 Measured<Memory> memory_of(const SnapshotRun& run) {
-  // Without Pss_Anon (Linux 5.4) only shared memory would be seen.
+  // Without Pss_Anon (since Linux 5.4), only shared memory would be counted.
   const RunMetrics& of = run.metrics;
-  if (of.first_bytes == 0) return NotAvailable{"the kernel does not report anonymous PSS (Linux 5.4)"};
+  if (of.first_bytes == 0) return NotAvailable{"the kernel does not report anonymous PSS (needs Linux 5.4 or later)"};
   return Memory{of.first_bytes, of.peak_bytes, of.memory_samples};
 }
 
-/// What a run gave by `make`, or how it ended.
+/// Returns the part of a run's result that `make` extracts. If the run failed, returns n/a with a description of its
+/// end.
 template <typename T>
 Measured<T> part_of(const SnapshotRun& run, Measured<T> (*make)(const SnapshotRun&)) {
   if (run.ok()) return make(run);
   return NotAvailable{run.status == Status::kNotWatched ? run.reason
-                                                        : fmt::format("{}: {}", status_name(run.status), run.reason)};
+                                                        : fmt::format("{}: {}", word(run.status), run.reason)};
 }
 
-/// CPU time and faults of held runs: of the writers once they went on, and of the helper.
+/// CPU time and faults of held runs: of the writers after they resumed, and of the helper.
 Measured<AfterEnd> after_end_of(const std::vector<SnapshotRun>& runs) {
   if (runs.empty()) return NotAvailable{kNotRun};
   AfterEnd after{runs.size(), of_metric(runs, &RunMetrics::resumed_user_ns),
@@ -52,7 +53,7 @@ Measured<AfterEnd> after_end_of(const std::vector<SnapshotRun>& runs) {
   return after;
 }
 
-/// The child's CPU time of the timing runs, and the batches that it unmapped in the last of them.
+/// The child's CPU time in the timing runs, and the batches that it unmapped in the last of these runs.
 Child child_of(const std::vector<SnapshotRun>& runs, const SnapshotParameters& parameters) {
   Child child{of_metric(runs, &RunMetrics::child_user_ns), of_metric(runs, &RunMetrics::child_system_ns),
               (parameters.array_bytes + parameters.batch_bytes - 1) / parameters.batch_bytes,
@@ -65,7 +66,7 @@ Child child_of(const std::vector<SnapshotRun>& runs, const SnapshotParameters& p
   return child;
 }
 
-/// The share of the pages on each node; n/a without a placement.
+/// The share of pages on each node; n/a without a placement.
 Measured<Placed> placed_of(const RunMetrics& of) {
   if (of.array_pages_seen == kNotCounted) return NotAvailable{"no placement was asked for"};
   const auto shares = [](std::int64_t seen, std::int64_t first, std::int64_t second) -> Measured<NodeShares> {
@@ -87,6 +88,12 @@ Measured<T> measured_if(bool there, const char* why_not, Measured<T> value) {
 Figures no_figures(const std::string& why) {
   const NotAvailable na{why};
   return {na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na, na};
+}
+
+Snapshot read_snapshot(Json json) {
+  // Earlier versions did not write a verdict. Empty lists replace it until add_verdict is called.
+  for (const char* list : {"advice", "notes"}) json.emplace(list, Json::array());
+  return json.get<Snapshot>();
 }
 
 std::string Snapshot::remedied_by(const Result& result) const {
@@ -118,7 +125,7 @@ SnapshotRuns::SnapshotRuns(const SnapshotPlan& plan)
 
 bool SnapshotRuns::take(const SnapshotStep& step, const SnapshotRun& run) {
   Taken& taken = taken_[step.allocator * plan_.alternatives.size() + step.alternative];
-  // Watching slows a program down: a timeout then says nothing about the alternative.
+  // Watching slows a program down, so a timeout of a watched run shows nothing about the alternative.
   const bool watched = step.pass != SnapshotPass::kTiming || step.held;
   if (!watched || (run.status != Status::kTimeout && run.status != Status::kNotWatched)) {
     taken.status = run.status;
@@ -142,7 +149,8 @@ bool SnapshotRuns::take(const SnapshotStep& step, const SnapshotRun& run) {
       break;
   }
   taken.has_child = taken.has_child || run.metrics.child != 0;
-  // One that only a child can see is checked where no time is measured.
+  // A snapshot that only the child can see is checked only in runs without timing, so the largest count of all runs is
+  // kept.
   taken.checked_elements = std::max(taken.checked_elements, run.metrics.checked_elements);
   taken.takes_snapshot = taken.takes_snapshot || run.metrics.takes_snapshot != 0 || run.metrics.checked_elements > 0;
   return taken.status == Status::kOk;
@@ -177,7 +185,7 @@ Figures SnapshotRuns::figures(std::size_t allocator, std::size_t alternative) co
   figures.snapshot_ns = measured_if<Quantiles>(taken.takes_snapshot, kNoSnapshot,
                                                of_time(timing, &RunMetrics::stopped_ns, &RunMetrics::complete_ns));
   figures.checked_elements = measured_if<std::int64_t>(
-      taken.checked_elements != 0, taken.takes_snapshot ? "the run that checks it was not made" : kNoSnapshot,
+      taken.checked_elements != 0, taken.takes_snapshot ? "the run that checks the snapshot was not made" : kNoSnapshot,
       taken.checked_elements);
   figures.child = measured_if<Child>(child, "it has no child",
                                      child_of(timing, plan_.parameters_of(plan_.alternatives[alternative])));
@@ -213,7 +221,7 @@ Result SnapshotRuns::result_of(std::size_t allocator, std::size_t alternative) c
   if (result.ok()) {
     static_cast<Figures&>(result) = figures(allocator, alternative);
   } else {
-    static_cast<Figures&>(result) = no_figures(fmt::format("{}: {}", status_name(result.status), reason));
+    static_cast<Figures&>(result) = no_figures(fmt::format("{}: {}", word(result.status), reason));
   }
   return result;
 }
@@ -222,7 +230,7 @@ Snapshot SnapshotRuns::result(bool complete) const {
   Snapshot snapshot;
   snapshot.schema = "zerotax.snapshot/1";
   snapshot.zerotax_version = ZEROTAX_VERSION;
-  snapshot.state = complete ? "complete" : "interrupted";
+  snapshot.state = completion(complete);
   snapshot.parameters = {plan_.parameters, plan_.repeat};
   for (const SnapshotAlternative& each : plan_.alternatives) {
     snapshot.alternatives.push_back(

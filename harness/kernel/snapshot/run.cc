@@ -22,10 +22,10 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< for each CPU
-constexpr unsigned kHz = 1999;                               // does not divide the timer's rate
+constexpr std::size_t kLargeBuffer = std::size_t{64} << 20;  ///< bytes for each CPU
+constexpr unsigned kHz = 1999;                               // frequency that does not divide the timer's rate
 
-/// Copies the block that the program wrote into `run`. Returns false if the program did not reach its end.
+/// Copies the RunBlock of the program to `run`. Returns false if the program did not reach its end.
 bool take_block(const RunBlock& block, SnapshotRun& run) {
   if (block.end == RunBlock::End::kNone) return false;
   run.metrics = block.metrics;
@@ -58,17 +58,17 @@ ChildCommand command_of(const std::string& alternative, const SnapshotParameters
   return command;
 }
 
-/// All buffers together may have a sixteenth of the memory.
+/// The largest size of a CPU's buffer with which all buffers together take at most a sixteenth of the memory.
 std::size_t most_buffer_bytes() {
   return read_memory_state().usable() / 16 / static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF));
 }
 
-/// Runs the program with each of its faults traced, through buffers of so many bytes for each CPU (0: the usual).
+/// Runs the program and traces each of its faults, with buffers of `buffer_bytes` for each CPU (0 for the usual size).
 ChildResult run_traced(const ChildCommand& command, std::size_t buffer_bytes, const std::function<bool()>& stop,
                        SnapshotRun& run) {
   run.faults.clear();
   FaultTracerOptions options;
-  options.interval_s = 3600;  // each fault is reported: intervals are not needed
+  options.interval_s = 3600;  // intervals are not needed, because each fault is reported
   options.buffer_bytes = buffer_bytes;
   options.each = [&](const Fault& fault, FaultClass kind) {
     run.faults.push_back({fault.begin_ns, fault.address, fault.pid, kind, fault.tid});
@@ -81,13 +81,13 @@ ChildResult run_traced(const ChildCommand& command, std::size_t buffer_bytes, co
   return child;
 }
 
-/// Runs the program with what the pass watches it by.
+/// Runs the program, and watches it as the pass requires.
 ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const std::function<bool()>& stop,
                         SnapshotRun& run) {
   if (pass == SnapshotPass::kFaults) {
     ChildResult child = run_traced(command, 0, stop, run);
-    // The program has more threads than there are CPUs, and the tracer's waits for one of them. Only root gets more
-    // room.
+    // The program has more threads than there are CPUs, so the tracer's thread waits for a CPU. Only root can use
+    // larger buffers.
     for (std::size_t bytes = kLargeBuffer; run.lost > 0 && run.every_fault && bytes <= most_buffer_bytes() && !stop();
          bytes *= 4) {
       child = run_traced(command, bytes, stop, run);
@@ -108,29 +108,15 @@ ChildResult run_watched(const ChildCommand& command, SnapshotPass pass, const st
   return run_child(command, stop);
 }
 
-struct StatusName {
-  Status status;
-  const char* name;
-};
-constexpr StatusName kStatusNames[] = {{Status::kOk, "ok"},           {Status::kWrong, "wrong"},
-                                       {Status::kFailed, "failed"},   {Status::kCrashed, "crashed"},
-                                       {Status::kTimeout, "timeout"}, {Status::kSkipped, "skipped"}};
+/// Throws std::invalid_argument for an unknown word.
+Status status_of(const std::string& name) {
+  const auto words = words_of(Status{});
+  const auto found = std::find(words.begin(), words.end(), name);
+  if (found == words.end()) throw std::invalid_argument("unknown status " + name);
+  return static_cast<Status>(found - words.begin());
+}
 
 }  // namespace
-
-const char* status_name(Status status) {
-  for (const StatusName& each : kStatusNames) {
-    if (each.status == status) return each.name;
-  }
-  return "not watched";
-}
-
-Status status_of(const std::string& word) {
-  for (const StatusName& each : kStatusNames) {
-    if (word == each.name) return each.status;
-  }
-  throw std::invalid_argument("unknown status " + word);
-}
 
 SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
                          const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,

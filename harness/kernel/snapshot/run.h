@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "observe/fault.h"
 #include "observe/frame.h"
 #include "point/plan.h"
@@ -14,16 +15,16 @@
 
 namespace zerotax::snapshot {
 
-/// What one run measures.
+/// The kind of measurement in one run.
 enum class SnapshotPass {
-  kTiming,   ///< nothing but clocks
-  kMemory,   ///< what memory is used
-  kFaults,   ///< each fault by its class
+  kTiming,   ///< clocks only
+  kMemory,   ///< memory in use
+  kFaults,   ///< each fault, by its class
   kProfile,  ///< samples of the CPU
   kCpuTime,  ///< CPU time over time
 };
 
-/// A fault of the run.
+/// A fault during the run.
 struct SnapshotFault {
   std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
   std::uint64_t address;
@@ -32,46 +33,44 @@ struct SnapshotFault {
   pid_t tid = 0;
 };
 
-/// A sample of the run.
+/// A CPU sample of the run.
 struct SnapshotSample {
   std::uint64_t time_ns;  ///< CLOCK_MONOTONIC
   pid_t pid;
   Stack stack;
 };
 
-/// How a run ended. The last one is in no document.
+/// The outcome of a run. kNotWatched appears in no document.
 enum class Status {
   kOk,
-  kWrong,  ///< an element of the snapshot did not have its value at that instant
+  kWrong,  ///< an element of the snapshot is not what the array contained at the instant of the snapshot
   kFailed,
   kCrashed,
   kTimeout,
-  kSkipped,     ///< it cannot be done here, or was not run
+  kSkipped,     ///< the alternative is unavailable here, or was not run
   kNotWatched,  ///< this machine does not permit the pass
 };
+ENUM_WORDS(Status, "ok", "wrong", "failed", "crashed", "timeout", "skipped", "not watched")
+inline constexpr Limit kStatusWords = one_of("ok|wrong|failed|crashed|timeout|skipped");
 
-/// "ok", "wrong", ... in documents and tables, and the other way round. Throws std::invalid_argument for another word.
-const char* status_name(Status status);
-Status status_of(const std::string& word);
-
-/// The result of one run. With a status other than kOk the rest is empty.
+/// The result of one run. If the status is not kOk, the other fields are empty.
 struct SnapshotRun {
   Status status = Status::kSkipped;
   std::string reason;
   RunMetrics metrics;
   std::vector<SnapshotFault> faults;    ///< kFaults
-  bool every_fault = false;             ///< as FaultData
-  std::uint64_t lost = 0;               ///< events, or samples
-  std::vector<SnapshotSample> samples;  ///< kProfile
-  std::vector<CpuInterval> cpu_time;    ///< kCpuTime: so far
+  bool every_fault = false;             ///< as in FaultData
+  std::uint64_t lost = 0;               ///< number of lost events or samples
+  std::vector<SnapshotSample> samples;  ///< for kProfile
+  std::vector<CpuInterval> cpu_time;    ///< for kCpuTime: the CPU time from the start to each sample
   unsigned hz = 0;
   bool sees_kernel = false;
 
   [[nodiscard]] bool ok() const { return status == Status::kOk; }
 };
 
-/// Runs the program once. Its status and reason say what went wrong. `library` is preloaded unless it is empty; `stop`
-/// as in run_child. Throws MachineError if the pass cannot be carried out here at all.
+/// Runs the program once. The status and reason of the result describe failures. `library` is preloaded unless it is
+/// empty; `stop` is as in run_child. Throws MachineError if the pass is impossible on this machine.
 SnapshotRun run_snapshot(const Allocator& allocator, const std::string& library, const std::string& alternative,
                          const SnapshotParameters& parameters, SnapshotPass pass, std::chrono::milliseconds timeout,
                          const std::function<bool()>& stop);

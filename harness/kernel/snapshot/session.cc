@@ -9,7 +9,8 @@
 #include "run/experiment.h"
 #include "run/interrupt.h"
 #include "run/probe_identity.h"
-#include "snapshot/result.h"
+#include "snapshot/runs.h"
+#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -19,7 +20,8 @@ struct Round {
   bool held;
 };
 
-/// CPU times are steadier than times that writers and a child compete for.
+/// Fewer rounds are enough for held runs, which measure CPU times. CPU times are steadier than times for which writers
+/// and a child compete.
 constexpr unsigned kMostHeldRounds = 3;
 
 std::vector<Round> rounds(unsigned repeat) {
@@ -49,7 +51,7 @@ const char* name_of(const Round& round) {
   return round.held ? "its CPU time after the child's end" : "its time";
 }
 
-/// What is known of an allocator with an alternative so far.
+/// State of the runs of one allocator with one alternative.
 struct Pair {
   bool wanted = true;
   bool has_child = false;
@@ -82,16 +84,37 @@ SnapshotRun run_step(const SnapshotPlan& plan, const SnapshotStep& step, const s
   }
 }
 
-SweptRow empty_row(const SnapshotPlan& plan) {
+SweptRow row_of(const SnapshotPlan& plan, const Result& of) {
   SweptRow row;
-  static_cast<Figures&>(row) = no_figures(kNotFinished);
+  static_cast<SnapshotParameters&>(row) = plan.parameters_of(plan.alternatives.front());
   row.alternative = plan.alternatives.front().name;
-  row.reason = kNotFinished;
-  row.at = plan.parameters_of(plan.alternatives.front());
+  row.status = of.status;
+  row.reason = of.reason;
+  row.runs = of.runs;
+  row.writers_wall_ns = of.writers_wall_ns;
+  row.copy_ns = of.snapshot_ns;
+  row.child_end_ns = of.child_end_ns;
+  row.writers_user_ns = of.writers_user_ns;
+  row.writers_system_ns = of.writers_system_ns;
+  row.copy_done_first_runs = of.copy_done_first_runs;
+  row.cpu_time = of.cpu_time;
+  if (of.faults) {
+    row.faults = SweptFaults{*of.faults, of.faults->pages};
+  } else {
+    row.faults = NotAvailable{of.faults.why()};
+  }
+  row.placed = of.placed;
   return row;
 }
 
-/// All runs of a row. Throws Stop.
+SweptRow empty_row(const SnapshotPlan& plan) {
+  Result none;
+  static_cast<Figures&>(none) = no_figures(kNotFinished);
+  none.reason = kNotFinished;
+  return row_of(plan, none);
+}
+
+/// Makes all runs of a row. Throws Stop.
 SweptRow measured_row(const SnapshotPlan& plan, const std::string& library) {
   SnapshotRuns runs(plan);
   const auto once = [&](SnapshotPass pass) {
@@ -108,13 +131,11 @@ SweptRow measured_row(const SnapshotPlan& plan, const std::string& library) {
   };
   bool further = true;
   for (unsigned i = 0; i < plan.repeat && further; ++i) further = once(SnapshotPass::kTiming);
-  // Where only its child sees the snapshot, it compares it where no time is measured.
+  // If only the child sees the snapshot, the child verifies it in a run without timing.
   const Result timed = runs.result_of(0, 0);
   if (further && timed.snapshot_ns && !timed.checked_elements) further = once(SnapshotPass::kMemory);
   if (further && once(SnapshotPass::kCpuTime)) once(SnapshotPass::kFaults);
-  SweptRow row = empty_row(plan);
-  static_cast<Result&>(row) = runs.result_of(0, 0);
-  return row;
+  return row_of(plan, runs.result_of(0, 0));
 }
 
 }  // namespace
@@ -150,7 +171,7 @@ Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows) {
   Sweep sweep;
   sweep.schema = "zerotax.snapshot_sweep/1";
   sweep.zerotax_version = ZEROTAX_VERSION;
-  sweep.allocator = allocator_json(allocator);
+  sweep.allocator = entry_of(allocator);
   sweep.repeat = rows.front().repeat;
   static_cast<SweepAxes&>(sweep.axes) = axes;
   sweep.axes.placement = NotAvailable{"this machine has one NUMA node"};
@@ -160,11 +181,10 @@ Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows) {
   sweep.rows.reserve(rows.size());
   for (const SnapshotPlan& plan : rows) {
     SweptRow& row = sweep.rows.emplace_back(empty_row(plan));
-    const SnapshotParameters& at = row.at;
-    items.push_back(item_of(fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(at.batch_bytes),
-                                        format_size(at.array_bytes), format_counted(at.writers, "writer"),
-                                        format_counted(at.checkpointers, "checkpointer")),
-                            at.sizes * at.array_bytes, static_cast<double>(at.array_bytes) * (1.0 + at.passes),
+    items.push_back(item_of(fmt::format("{}, {} of {}, {} and {}", row.alternative, format_size(row.batch_bytes),
+                                        format_size(row.array_bytes), format_counted(row.writers, "writer"),
+                                        format_counted(row.checkpointers, "checkpointer")),
+                            row.sizes * row.array_bytes, static_cast<double>(row.array_bytes) * (1.0 + row.passes),
                             [&plan, &library, &row] {
                               SweptRow measured = measured_row(plan, library);
                               end_if_stopped();
@@ -172,7 +192,7 @@ Sweep run_sweep(const SweepAxes& axes, const std::vector<SnapshotPlan>& rows) {
                             }));
   }
   Experiment experiment("sweeping", {0, true, {}});
-  sweep.state = experiment.run(items) ? "complete" : "interrupted";
+  sweep.state = completion(experiment.run(items));
   return sweep;
 }
 

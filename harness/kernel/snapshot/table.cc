@@ -12,19 +12,17 @@
 namespace zerotax::snapshot {
 namespace {
 
-constexpr auto kRight = Column::Side::kRight;
-
-/// With a second line of headings.
+/// An empty table of results, whose headings have two lines.
 Table results_table() {
   Table table({{"", Unit::kText, 16},
                {"writers", Unit::kNs, 7},
-               {"", Unit::kText, 5, "n/a", {}, 1, kRight},
+               right_text("", 5),
                {"kernel", Unit::kNs, 7},
                {"stopped", Unit::kNs, 7},
                {"complete", Unit::kNs, 8, "-"},
-               {"memory", Unit::kText, 9, "n/a", {}, 1, kRight},
-               {"pages", Unit::kText, 6, "n/a", {}, 1, kRight},
-               {"pages", Unit::kText, 6, "n/a", {}, 1, kRight}});
+               right_text("memory", 9),
+               right_text("pages", 6),
+               right_text("pages", 6)});
   table.add({"alternative", "need", "times", "CPU", "for", "after", "at most", "copied", "reused"});
   return table;
 }
@@ -46,14 +44,15 @@ void add_row(Table& table, const Result& result) {
 
 std::string signed_time(double ns) { return (ns < 0 ? "-" : "") + format_ns(std::abs(ns)); }
 
-/// What the writers and the helper do once the child has ended: of those with a child, if there is a remedy among them.
+/// A table of the writers' and the helper's work after the child's end, for the results with a child. The table is
+/// empty if no remedy is among the results.
 std::string after_table(const Snapshot& snapshot) {
   Table table({{"", Unit::kText, 16},
-               {"reuse", Unit::kText, 8, "n/a", {}, 1, kRight},
-               {"faults", Unit::kText, 8, "n/a", {}, 1, kRight},
+               right_text("reuse", 8),
+               right_text("faults", 8),
                {"kernel CPU", Unit::kNs, 12},
                {"CPU time", Unit::kNs, 12, "-"},
-               {"saved by", Unit::kText, 10, "-", {}, 1, kRight}});
+               right_text("saved by", 10, 1, "-")});
   table.add({"alternative", "faults", "counted", "of writers", "of helper", "the remedy"});
   bool remedy = false;
   for (const Result& result : snapshot.results) {
@@ -80,7 +79,7 @@ std::string allocator_of(const Result& result) {
   return text;
 }
 
-/// Slots: times written, writers, checkpointers, batch.
+/// The slots are the number of passes, writers and checkpointers, and the size of a batch.
 constexpr const char* kUsual =
     "is written {} by {}; halfway through the first time a snapshot is taken, and copied by {} in batches of {}.";
 constexpr const char* kPublished =
@@ -91,7 +90,7 @@ std::string work_words(const char* words, const Threads& of, std::uint64_t batch
                      format_counted(of.checkpointers, "thread"), format_size(batch_bytes));
 }
 
-/// What is run: of the usual alternatives, of the published ones, or of both.
+/// Describes the runs: of the usual alternatives, of the published ones, or of both.
 std::string head(const Snapshot& snapshot) {
   const Parameters& parameters = snapshot.parameters;
   bool usual = false;
@@ -111,23 +110,23 @@ std::string head(const Snapshot& snapshot) {
   return wrap(fmt::format("{} Medians of {}.", text, format_counted(parameters.repeat, "run")), "", "");
 }
 
-/// With a second line of headings.
+/// An empty table of rows, whose headings have two lines.
 Table rows_table() {
   Table table({{"", Unit::kText, 16},
                {"", Unit::kBytes, 8},
                {"", Unit::kBytes, 7},
-               {"wri-", Unit::kText, 4, "n/a", {}, 1, kRight},
-               {"co-", Unit::kText, 3, "n/a", {}, 1, kRight},
+               right_text("wri-", 4),
+               right_text("co-", 3),
                {"writers", Unit::kNs, 8, "-"},
                {"copied", Unit::kNs, 8, "-"},
-               {"copied", Unit::kText, 7, "-", {}, 1, kRight},
-               {"is it", Unit::kText, 11, "n/a", {}, 1, kRight}});
+               right_text("copied", 7, 1, "-"),
+               right_text("is it", 11)});
   table.add({"alternative", "array", "batch", "ters", "py", "need", "after", "first", "copying?"});
   return table;
 }
 
 Cell copying_cell(const SweptRow& row) {
-  if (!row.ok()) return status_name(row.status);
+  if (!row.ok()) return word(row.status);
   const Measured<IsItCopying>& copying = row.verdict->is_it_copying;
   if (!copying) return Cell::not_available();
   return *copying == IsItCopying::kNo ? "no" : *copying == IsItCopying::kUntilEnd ? "till end" : "after it";
@@ -135,12 +134,17 @@ Cell copying_cell(const SweptRow& row) {
 
 void add_swept_row(Table& table, const SweptRow& row) {
   const Measured<std::uint64_t>& first = row.copy_done_first_runs;
-  table.add({row.alternative, row.at.array_bytes, row.at.batch_bytes, std::to_string(row.at.writers),
-             std::to_string(row.at.checkpointers), median(row.writers_wall_ns), median(row.snapshot_ns),
+  table.add({row.alternative, row.array_bytes, row.batch_bytes, std::to_string(row.writers),
+             std::to_string(row.checkpointers), median(row.writers_wall_ns), median(row.copy_ns),
              first ? Cell(fmt::format("{}/{}", *first, row.runs)) : Cell::not_available(), copying_cell(row)});
 }
 
 }  // namespace
+
+std::string failure_text(const Result& result) {
+  return fmt::format("{} under {}: {}: {}", result.alternative, result.allocator, word(result.status),
+                     result.reason.value_or(""));
+}
 
 std::string snapshot_table(const Snapshot& snapshot) {
   std::string text = head(snapshot);
@@ -152,32 +156,41 @@ std::string snapshot_table(const Snapshot& snapshot) {
       const Result& result = snapshot.results[i];
       add_row(table, result);
       if (result.ok()) continue;
-      reasons += wrap(fmt::format("{} under {}: {}: {}", result.alternative, result.allocator,
-                                  status_name(result.status), result.reason.value_or("")),
-                      "", "  ");
+      reasons += wrap(failure_text(result), "", "  ");
     }
     text += fmt::format("\n{}\n{}", allocator, table.text());
   }
   return text + after_table(snapshot) + (reasons.empty() ? "" : "\n" + reasons);
 }
 
-std::string sweep_table(const Sweep& sweep) {
+std::string sweep_sentence(const Sweep& sweep) {
+  return sweep.sentence ? *sweep.sentence : fmt::format("The sweep has no verdict: {}.", sweep.sentence.why());
+}
+
+Table swept_rows(const std::vector<const SweptRow*>& rows) {
   Table table = rows_table();
-  std::string reasons;
   std::string placement = "default";
-  for (const SweptRow& row : sweep.rows) {
-    // Too seldom to have a column.
-    if (row.at.placement != placement) {
-      placement = row.at.placement;
+  for (const SweptRow* row : rows) {
+    // The placement changes too rarely to have a column.
+    if (row->placement != placement) {
+      placement = row->placement;
       table.note(fmt::format("array and copy on NUMA nodes: {}", placement));
     }
-    add_swept_row(table, row);
-    if (!row.reason) continue;
-    reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), status_name(row.status), *row.reason), "", "  ");
+    add_swept_row(table, *row);
   }
-  return table.text() + (reasons.empty() ? "" : "\n" + reasons) + "\n" +
-         wrap(sweep.sentence ? *sweep.sentence : sweep.sentence.why(), "", "") +
-         wrap("copied first: runs in which the copy was done before the writers were, of all.", "", "");
+  return table;
+}
+
+std::string sweep_table(const Sweep& sweep) {
+  std::vector<const SweptRow*> rows;
+  std::string reasons;
+  for (const SweptRow& row : sweep.rows) {
+    rows.push_back(&row);
+    if (!row.reason) continue;
+    reasons += wrap(fmt::format("{}: {}: {}", sweep_title(row), word(row.status), *row.reason), "", "  ");
+  }
+  return wrap(sweep_sentence(sweep)) + "\n" + swept_rows(rows).text() + (reasons.empty() ? "" : "\n" + reasons) + "\n" +
+         wrap(kCopiedFirst);
 }
 
 }  // namespace zerotax::snapshot

@@ -1,23 +1,48 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "base/answer.h"
 #include "base/plot_canvas.h"
+#include "base/table.h"
 #include "snapshot/result.h"
+#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 
-/// The table for the terminal: a row per alternative, at most 80 columns, and what was not ok.
+/// The default outputs, each of which fits one screen.
+Answer snapshot_answer(const Snapshot& snapshot);
+Answer sweep_answer(const Sweep& sweep);
+
+/// The full text in at most 80 columns: a headline, the table, the answers and the warnings.
+std::string snapshot_text(const Snapshot& snapshot);
+
+/// A row for each alternative, and the reasons why alternatives failed.
 std::string snapshot_table(const Snapshot& snapshot);
 
-/// The answers: is the kernel copying, what helps, and how to avoid it.
+/// The answers: whether the kernel is copying, what helps, and how to avoid the copies.
 std::string snapshot_answers(const Snapshot& snapshot);
 
-/// The table of a sweep, at most 80 columns wide, and the sentence of the verdict.
-std::string sweep_table(const Sweep& sweep);
+/// The alternatives that are best in some respect, each listed once. If there is none, a sentence says so.
+std::vector<std::string> recommended(const Snapshot& snapshot, const Advice& advice);
 
-/// CPU time over time in the terminal: a column for each part of the time, as high as the CPUs that were busy, in user
-/// mode and in the kernel. `title` stands above. Empty if it is not available.
+/// The pages that were copied and reused before and after the child's end; empty if the faults are unknown.
+std::string counts_in_brief(const Result& result);
+
+/// The alternative, status and reason of a result that is not ok.
+std::string failure_text(const Result& result);
+
+/// The sentence of the verdict and the table of a sweep, in at most 80 columns.
+std::string sweep_table(const Sweep& sweep);
+std::string sweep_sentence(const Sweep& sweep);
+/// A table of these rows of a sweep, in this order.
+Table swept_rows(const std::vector<const SweptRow*>& rows);
+inline constexpr const char* kCopiedFirst =
+    "copied first: runs in which the copy was done before the writers were, of all.";
+
+/// A plot for the terminal of CPU time over time, in user mode and in the kernel. Each part of the time has a column,
+/// whose height is the number of busy CPUs. `title` is printed above the plot. Empty if the times are not available.
 std::string cpu_time_plot(const std::string& title, const Measured<CpuTime>& cpu_time, const PlotStyle& style);
 
 /// The plots of all alternatives of a snapshot, or of all rows of a sweep, one below the other.

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "base/units.h"
-#include "snapshot/result.h"
+#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 namespace {
 
-/// What the figure shows of a result that took a snapshot and was measured beside none; or why it shows nothing.
+/// The values that the figure shows for a result. If the result failed, has no snapshot, or cannot be compared with
+/// `none`, the reason why the figure does not show it.
 Measured<Mark> mark_of(const Result& result, std::uint64_t array_bytes) {
   if (!result.ok()) {
-    return NotAvailable{fmt::format("{}: {}", status_name(result.status), result.reason.value_or("no reason given"))};
+    return NotAvailable{fmt::format("{}: {}", word(result.status), result.reason.value_or("no reason given"))};
   }
   if (!result.checked_elements) return NotAvailable{"what the others are compared with"};
   if (!result.slowdown) return NotAvailable{result.slowdown.why()};
@@ -26,7 +27,7 @@ Measured<Mark> mark_of(const Result& result, std::uint64_t array_bytes) {
   return mark;
 }
 
-/// The results of the first allocator: sentence, notes and figure are of these.
+/// The results of the first allocator. The sentence, the notes and the figure describe only this allocator.
 std::vector<const Result*> shown(const Snapshot& snapshot) {
   std::vector<const Result*> found;
   for (const Result& result : snapshot.results) {
@@ -54,14 +55,14 @@ std::string parameters_words(const Parameters& parameters) {
                      parameters.repeat == 1 ? "one run" : fmt::format("medians of {} runs", parameters.repeat));
 }
 
-/// A warning about these; null if there are none.
+/// A warning about these alternatives or rows; null if there are none.
 OrNull<std::string> warning(const char* words, const std::vector<std::string>& about) {
   if (about.empty()) return std::nullopt;
   return fmt::format(fmt::runtime(words), fmt::join(about, ", "));
 }
 
-/// The alternatives whose runs contradict each other: the slow ones took more than half as long again as the fast ones,
-/// though every run does the same.
+/// A warning about alternatives whose runs contradict each other. Slow runs took more than 1.5 times as long as fast
+/// runs, although every run does the same work.
 OrNull<std::string> contradiction_of(const std::vector<const Result*>& results) {
   constexpr double kMostApart = 1.5;
   std::vector<std::string> apart;
@@ -76,7 +77,7 @@ OrNull<std::string> contradiction_of(const std::vector<const Result*>& results) 
       apart);
 }
 
-/// The alternatives of whose faults the kernel's buffers lost some.
+/// A warning about alternatives for which the kernel's buffers lost faults.
 OrNull<std::string> loss_of(const std::vector<const Result*>& results) {
   std::vector<std::string> lost;
   for (const Result* result : results) {
@@ -117,11 +118,11 @@ std::vector<std::string> notes_of(const Snapshot& snapshot) {
   return notes;
 }
 
-/// Copies after the child's end that are of no child: pages on the list of another CPU, 31 for each (docs/cow.md), and
-/// the few faults that were under way when it ended.
+/// Share of the pages that may be copied after the child's end for other reasons: pages on another CPU's list, 31 per
+/// CPU (docs/cow.md), and faults under way at the child's end.
 constexpr double kStrayShare = 0.02;
 
-Measured<IsItCopying> copying_verdict(const Measured<Faults>& faults) {
+Measured<IsItCopying> copying_verdict(const Measured<SweptFaults>& faults) {
   if (!faults) return NotAvailable{faults.why()};
   if (static_cast<double>(faults->after_end.copies) > kStrayShare * static_cast<double>(faults->pages)) {
     return IsItCopying::kAfterEnd;
@@ -136,8 +137,8 @@ Measured<DoneFirst> first_verdict(const SweptRow& row) {
   return *runs == row.runs ? DoneFirst::kAlways : DoneFirst::kSometimes;
 }
 
-std::string copying_words(const Measured<IsItCopying>& copying, const Measured<Faults>& faults) {
-  if (!copying) return "whether the kernel copies is not known";
+std::string copying_words(const Measured<IsItCopying>& copying, const Measured<SweptFaults>& faults) {
+  if (!copying) return "whether the kernel copies is unknown";
   const std::string after = fmt::format("after it {} copied and {} reused", format_count(faults->after_end.copies),
                                         format_count(faults->after_end.reuses));
   if (*copying == IsItCopying::kNo) return fmt::format("the kernel copies nothing; {}", after);
@@ -151,7 +152,7 @@ std::string first_words(const SweptRow& row) {
                      format_counted(row.runs, "run"));
 }
 
-/// The rows of whose faults the kernel's buffers lost some.
+/// A warning about rows for which the kernel's buffers lost faults.
 OrNull<std::string> rows_loss(const std::vector<SweptRow>& rows) {
   std::vector<std::string> lost;
   for (const SweptRow& row : rows) {
@@ -165,8 +166,8 @@ OrNull<std::string> rows_loss(const std::vector<SweptRow>& rows) {
 
 OrNull<std::string> loss_text(const std::vector<std::string>& lost) {
   return warning(
-      "Counts of faults are too low, because events came faster than they could be read: {}. Measure a smaller array, "
-      "or with fewer threads.",
+      "Counts of faults are too low, because events came faster than they could be read: {}. Measure a smaller "
+      "array, or use fewer threads.",
       lost);
 }
 
@@ -184,10 +185,10 @@ void add_verdict(Snapshot& snapshot) {
 }
 
 std::string sweep_title(const SweptRow& row) {
-  return fmt::format("{}, {} in batches of {}, {}, {}{}", row.alternative, format_size(row.at.array_bytes),
-                     format_size(row.at.batch_bytes), format_counted(row.at.writers, "writer"),
-                     format_counted(row.at.checkpointers, "checkpointer"),
-                     row.at.placement == "default" ? "" : ", " + row.at.placement);
+  return fmt::format("{}, {} in batches of {}, {}, {}{}", row.alternative, format_size(row.array_bytes),
+                     format_size(row.batch_bytes), format_counted(row.writers, "writer"),
+                     format_counted(row.checkpointers, "checkpointer"),
+                     row.placement == "default" ? "" : ", " + row.placement);
 }
 
 Measured<SweepVerdict> sweep_verdict(const SweptRow& row) {

@@ -2,7 +2,7 @@
 
 #include "os/page.h"
 #include "os/processor.h"
-#include "snapshot/result.h"
+#include "snapshot/runs.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kBinNs = 10'000'000;
 constexpr std::uint64_t kMostBins = 50;
 
-/// Times since the snapshot in equal parts, few enough to be drawn.
+/// A timeline of equal intervals since the snapshot, few enough to be drawn.
 Timeline empty_timeline(std::uint64_t length_ns) {
   const std::uint64_t bin_ns =
       kBinNs * std::max<std::uint64_t>(1, (length_ns + kBinNs * kMostBins - 1) / (kBinNs * kMostBins));
@@ -21,10 +21,10 @@ void add(Timeline& timeline, std::uint64_t at_ns, FaultClass kind) {
   timeline.bins[std::min(at_ns / timeline.bin_ns, timeline.bins.size() - 1)].add(kind);
 }
 
-/// Faults on the destination, of the parent and of the child, at any time.
+/// Faults of the parent and of the child on the destination, at any time.
 Measured<Destination> destination_of(const SnapshotRun& run) {
   const RunMetrics& of = run.metrics;
-  // By whole pages: the allocator's own write before the block may be the first on a page of it.
+  // The range is whole pages, because the allocator may write to the block's first page before the program does.
   const AddressRange range =
       AddressRange{static_cast<std::uint64_t>(of.destination_begin), static_cast<std::uint64_t>(of.destination_end)}
           .pages();
@@ -37,7 +37,7 @@ Measured<Destination> destination_of(const SnapshotRun& run) {
   return destination;
 }
 
-/// Samples of one part of the time.
+/// Samples of one part of the run.
 CpuPart part_of(const std::vector<const Stack*>& stacks, const SnapshotRun& run) {
   const auto ns = [&](std::uint64_t samples) { return samples * 1'000'000'000 / run.hz; };
   Sections sections{};
@@ -94,7 +94,8 @@ Measured<Faults> faults_of(const SnapshotRun& run) {
   faults.helper = has_helper ? Measured<Counts>(helper) : NotAvailable{"it has no helper thread"};
   faults.destination = destination_of(run);
   faults.traced = faults.before_end.all() + faults.after_end.all() + faults.elsewhere.all() + helper.all();
-  // Pages that a system call of the helper populates are counted as faults, though no exception was taken.
+  // The kernel counts a fault for each page that a system call of the helper populates, although no exception was
+  // taken.
   faults.counted = run.metrics.window_faults - run.metrics.helper_bulk_faults;
   faults.pages = array.pages().bytes() / page_bytes();
   faults.exclusive_pages = run.metrics.exclusive_pages != kNotCounted
@@ -127,7 +128,7 @@ Measured<Cpu> cpu_of(const SnapshotRun& run) {
 Measured<CpuTime> cpu_time_of(const SnapshotRun& run) {
   if (run.cpu_time.size() < 2) return NotAvailable{"the run was shorter than the time between two samples"};
   const std::int64_t begin = run.cpu_time.front().end_ns;
-  // Beginning and end of the writers, the snapshot, the child's end: in the time of the samples.
+  // Converts a time of the run (such as the writers' start) to the time since the first sample.
   const auto since = [&](std::int64_t at_ns) { return std::max<std::int64_t>(at_ns - begin, 0); };
   CpuTime found{since(run.metrics.begin_ns),
                 since(run.metrics.end_ns),
@@ -138,8 +139,9 @@ Measured<CpuTime> cpu_time_of(const SnapshotRun& run) {
   for (std::size_t i = 1; i < run.cpu_time.size(); ++i) {
     const CpuInterval& before = run.cpu_time[i - 1];
     const CpuInterval& now = run.cpu_time[i];
-    found.intervals.push_back({now.end_ns - begin, now.user_ns - before.user_ns, now.system_ns - before.system_ns,
-                               now.child_user_ns - before.child_user_ns, now.child_system_ns - before.child_system_ns});
+    found.intervals.push_back(
+        {{now.end_ns - begin, now.user_ns - before.user_ns, now.system_ns - before.system_ns,
+          now.child_user_ns - before.child_user_ns, now.child_system_ns - before.child_system_ns}});
   }
   return found;
 }

@@ -30,7 +30,7 @@ bool is_number(const std::string& word) {
   return failure == std::errc() && end == word.data() + word.size();
 }
 
-/// A leading zero means base 8 to some.
+/// Some programs read a number with a leading zero in base 8.
 bool has_leading_zero(const std::string& word) {
   const std::size_t first = word.starts_with('-') ? 1 : 0;
   return word.size() > first + 1 && word[first] == '0' && word[first + 1] >= '0' && word[first + 1] <= '9';
@@ -45,8 +45,8 @@ CLI::Validator decimal(const char* what) {
   return {check, ""};
 }
 
-/// Makes an option that is a number take plain decimal ones only: the parser would read 0x10 as 16 and 010 as 8.
-/// in_range() or the command refuses nan and what is out of range.
+/// Makes a numeric option accept only plain decimal numbers, because the parser would read 0x10 as 16 and 010 as 8.
+/// in_range() or the command refuses nan and numbers out of range.
 void add_number_check(CLI::Option& option, bool whole) {
   if (whole) {
     option.check(decimal<std::int64_t>("a whole decimal number in range"));
@@ -59,7 +59,7 @@ CLI::Validator not_empty(const char* remedy) {
   return {[remedy](std::string& word) { return word.empty() ? std::string(remedy) : std::string(); }, ""};
 }
 
-/// What one word on the command line becomes.
+/// The type of a single value, for an option whose variable is a std::optional or a vector.
 template <typename T>
 struct OfValue {
   using Type = T;
@@ -90,14 +90,14 @@ bool is_given(const CLI::App& app, const std::string& other) {
   return value.substr(0, value.find(',')) == other.substr(equals + 1);
 }
 
-/// The name as a message shows it: "a command" for "--", and "--on slurm" for "--on=slurm".
+/// The name as a message shows it, such as "a command" for "--", and "--on slurm" for "--on=slurm".
 std::string shown(std::string name) {
   if (name == "--") return "a command";
   std::replace(name.begin(), name.end(), '=', ' ');
   return name;
 }
 
-/// The names as a message shows them: "--pid, --cgroup or --all".
+/// The names as a message shows them, such as "--pid, --cgroup or --all".
 std::string shown(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -111,9 +111,9 @@ UsageError refused(const Refusal& refusal, const std::string& name, const std::s
           fmt::format(fmt::runtime(refusal.remedy), name, other)};
 }
 
-/// Whether an option only decides how or where the result is shown.
+/// Whether an option only affects how or where the result is shown.
 bool is_of_presentation(const std::string& name) {
-  return name == "--plot" || name == "--color" || name == "--force" || is_output_option(name);
+  return name == "--plot" || name == "--color" || name == "--full" || name == "--force" || is_output_option(name);
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ Argument& Argument::shown_as(const std::string& value) {
 Argument& Argument::in_range(double low, double high, const std::string& unit) {
   return this->word().checked_by([=, name = name()](const std::string& word) {
     double number = 0;
-    // A word that is not a number gets an error of its own.
+    // The number check reports a word that is not a number.
     if (!CLI::detail::lexical_cast(word, number) || (number >= low && number <= high)) return;
     throw UsageError(fmt::format("invalid {} {}", name, word),
                      fmt::format("give {:.15g} to {:.15g}{}{}", low, high, unit.empty() ? "" : " ", unit));
@@ -194,7 +194,7 @@ Argument& Argument::seconds() {
   constexpr double kDay = 86'400;
   return checked_by([name = name()](const std::string& word) {
     double number = 0;
-    // A word that is not a number gets an error of its own.
+    // The number check reports a word that is not a number.
     if (!CLI::detail::lexical_cast(word, number) || (number > 0 && number <= kDay)) return;
     throw UsageError(fmt::format("invalid {} {}", name, word), "give seconds, more than 0 and at most 86400");
   });

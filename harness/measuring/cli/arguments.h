@@ -14,62 +14,66 @@ class Option;
 
 namespace zerotax {
 
-/// The values that a shell may offer for an option.
+/// Returns the values that a shell may offer for an option.
 using ValueList = std::function<std::vector<std::string>()>;
 
-/// The message for a refused combination of options: {0} is the option with the rule, {1} the other option.
+/// The message for a refused combination of options. {0} is the option that has the rule, {1} the other option.
 struct Refusal {
   std::string problem;
   std::string remedy;
 };
 
-/// One option or positional argument of a command. A handle: copies mean the same option.
+/// One option or positional argument of a command. An Argument is a handle, so a copy refers to the same option.
 class Argument {
  public:
   Argument(CLI::App* app, CLI::Option* option) : app_(app), option_(option) {}
 
   Argument& required();
-  /// Given several times, each time with one value.
+  /// Lets the option be given several times, each time with one value.
   Argument& repeatable();
-  /// It may be given without a value, "--name" for "--name=otherwise".
+  /// Lets the option be given without a value: "--name" then means "--name=otherwise".
   Argument& value_optional(const std::string& otherwise);
-  /// --help shows the value that the variable has now.
+  /// Shows the variable's current value in --help, as the default.
   Argument& with_default();
-  /// A file or a folder. Refuses an empty word: an unset variable would otherwise silently mean that the option
-  /// was not given.
+  /// Expects a path of a file or folder, and refuses an empty word. Otherwise, an unset shell variable would have the
+  /// same effect as leaving out the option.
   Argument& path();
-  /// Any word but an empty one.
+  /// Refuses an empty word.
   Argument& word();
   Argument& one_of(const std::vector<std::string>& words);
-  /// What --help calls its value: "SIZE".
+  /// Sets the word that --help shows in place of the value, such as "SIZE".
   Argument& shown_as(const std::string& value);
-  /// Throws UsageError for a number outside of the range: "invalid --hz 0: give 1 to 20000 samples a second".
+  /// Throws UsageError for a number out of range, such as "invalid --hz 0: give 1 to 20000 samples a second".
   Argument& in_range(double low, double high, const std::string& unit = "");
-  /// The same for a word of bytes, as in 64KiB; `unit` follows the range in the message.
+  /// Throws UsageError for a size out of range. The value is written as in 64KiB; `unit` follows the range in the
+  /// message.
   Argument& size_in(std::uint64_t low, std::uint64_t high, const std::string& unit = "");
-  /// Accepts any word for which the function throws no UsageError.
+  /// Refuses each word for which `check` throws UsageError.
   Argument& checked_by(std::function<void(const std::string&)> check);
-  /// A duration in seconds: more than zero, and at most a day.
+  /// Expects a duration in seconds, more than zero and at most a day.
   Argument& seconds();
   /// Requires a number above zero.
   Argument& positive();
-  /// Requires at least one of the others: "--pid", "--on=slurm" (--on with that value), or "--" (a command to run).
+  /// Requires at least one of `others`. Each is an option ("--pid"), an option with a value ("--on=slurm"), or "--" (a
+  /// command to run).
   Argument& needs(const std::vector<std::string>& others,
                   const Refusal& refusal = {"{0} has no effect without {1}", "add {1}, or leave out {0}"});
   Argument& excludes(const std::vector<std::string>& others,
                      const Refusal& refusal = {"{0} and {1} cannot be given together", "leave one of them out"});
-  /// Excludes a command, and all options except `allowed` and those that decide how and where the result is shown.
+  /// Excludes a command, and all options except `allowed` and the options that only affect how or where the result is
+  /// shown.
   Argument& alone(const std::vector<std::string>& allowed, const Refusal& refusal);
-  /// Not in --help, the manual page or completion.
+  /// Leaves the option out of --help, the manual page and completion.
   Argument& hidden();
-  /// --help of a command only names the option. It is the same in all commands, so `zerotax help options` explains it.
+  /// Makes --help of a command show only the option's name. The option is the same in all commands, so `zerotax help
+  /// options` explains it.
   Argument& common();
-  /// The values that a shell offers, if the argument is not a file.
+  /// Sets the values that a shell offers, for an argument that is not a file.
   Argument& completed_by(ValueList values);
 
-  /// Whether it was on the command line.
+  /// Whether the argument was on the command line.
   [[nodiscard]] bool given() const;
-  /// "--size".
+  /// The argument's name, such as "--size".
   [[nodiscard]] std::string name() const;
 
  private:
@@ -77,32 +81,32 @@ class Argument {
   CLI::Option* option_;
 };
 
-/// The options of one command. This file and arguments.cc stand between the features and the argument parser, whose
-/// header costs each file that includes it seven seconds of compiling.
+/// The options of one command. Commands use this class instead of the argument parser, whose header would add seven
+/// seconds to the compilation of each file.
 class Arguments {
  public:
   explicit Arguments(CLI::App& app) : app_(&app) {}
 
-  /// A value of a type that arguments.cc lists; a vector takes several. "--name", "-n,--name", or "name" of a
-  /// positional argument.
+  /// Adds an option of a type that arguments.cc lists; a vector takes several values. `name` is "--name" or
+  /// "-n,--name", or "name" for a positional argument.
   template <typename T>
   Argument option(const std::string& name, T& value, const std::string& description);
   Argument flag(const std::string& name, bool& value, const std::string& description);
-  /// One that was added before.
+  /// Returns an option that was added before.
   [[nodiscard]] Argument find(const std::string& name) const;
 
-  /// A verb of this command, as in `zerotax trace list`. Exactly one of a command's verbs must be given.
+  /// Adds a verb to this command, as in `zerotax trace list`. Exactly one of a command's verbs must be given.
   Arguments verb(const std::string& name, const std::string& description, const std::string& examples = "");
-  /// Whether this command or verb is the one that was given.
+  /// Whether this command or verb was given.
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;
 
-  /// Requires exactly one of `names` (in the form of Argument::needs). `none` is the message if none of them is given.
+  /// Requires exactly one of `names`, written as for Argument::needs. `none` is the message if none of them is given.
   void exactly_one(const std::vector<std::string>& names, const Refusal& none);
   /// Throws UsageError if the command line breaks a rule of needs(), excludes(), alone() or exactly_one().
   void check_rules() const;
 
-  /// For cli/ itself.
+  /// The parser's object, for the files of cli/ only.
   [[nodiscard]] CLI::App& app() const { return *app_; }
 
  private:

@@ -8,8 +8,8 @@
 namespace zerotax {
 namespace {
 
-/// "fraction ... (more; default: 0)": what a command adds stands in brackets, so that the words before them are the
-/// same everywhere.
+/// Appends a command's own text in parentheses, as in "fraction ... (more; default: 0)". The words before the
+/// parentheses are the same in every command.
 std::string worded(const std::string& words, const std::string& more, const std::string& fallback = "") {
   std::string inside = more;
   if (!fallback.empty()) inside += (inside.empty() ? "" : "; ") + ("default: " + fallback);
@@ -19,12 +19,13 @@ std::string worded(const std::string& words, const std::string& more, const std:
 std::string repeatable(const std::string& more = "") { return more.empty() ? "repeatable" : more + "; repeatable"; }
 
 constexpr const char* kAllocator =
-    "NAME of a built-in allocator, NAME=PATH of any malloc replacement, or NAME=deb:RELEASE/PACKAGE of one of Debian's";
-constexpr const char* kEnv = "NAME:KEY=VALUE, an environment variable for one allocator";
-constexpr const char* kCase = "what the program does, see `zerotax list`";
-constexpr const char* kSize = "bytes of the block, as in 100MiB";
-constexpr const char* kTouch = "fraction of the pages written before free, 0 to 1";
-constexpr const char* kThread = "thread that allocates: main or worker";
+    "select an allocator: a built-in NAME, NAME=PATH of any malloc replacement, or NAME=deb:RELEASE/PACKAGE of a "
+    "Debian package";
+constexpr const char* kEnv = "set an environment variable for one allocator, as in NAME:KEY=VALUE";
+constexpr const char* kCase = "select a case, as zerotax list names it";
+constexpr const char* kSize = "measure blocks of this size, as in 100MiB";
+constexpr const char* kTouch = "write to this fraction of the pages before free, 0 to 1";
+constexpr const char* kThread = "allocate in this thread: main or worker";
 
 const std::vector<std::string>& cost_names() {
   static const std::vector<std::string> names{"calloc", "total"};
@@ -56,7 +57,7 @@ Argument add_env(Arguments& arguments, std::vector<std::string>& values, const s
 }
 
 Argument add_timeout(Arguments& arguments, double& seconds) {
-  return arguments.option("--timeout", seconds, "time limit of each measured process, in seconds")
+  return arguments.option("--timeout", seconds, "set the time limit of each measured process, in seconds")
       .seconds()
       .shown_as("SECONDS")
       .with_default();
@@ -99,7 +100,8 @@ Argument add_thread(Arguments& arguments, std::string& value, const std::string&
 
 template <typename Number>
 Argument add_ops(Arguments& arguments, Number& value, const std::string& fallback) {
-  return arguments.option("--ops", value, worded("operations of each point", "", fallback)).shown_as("N");
+  return arguments.option("--ops", value, worded("repeat each point's operation this many times", "", fallback))
+      .shown_as("N");
 }
 
 template Argument add_ops(Arguments&, std::optional<std::int64_t>&, const std::string&);
@@ -108,7 +110,7 @@ template Argument add_ops(Arguments&, std::int64_t&, const std::string&);
 template <typename Number>
 Argument add_rounds(Arguments& arguments, Number& value, const std::string& more, const std::string& fallback) {
   return arguments
-      .option("--rounds", value, worded("times to measure each, every time in a new process", more, fallback))
+      .option("--rounds", value, worded("measure this many times, each time in a new process", more, fallback))
       .shown_as("N");
 }
 
@@ -118,7 +120,7 @@ template Argument add_rounds(Arguments&, unsigned&, const std::string&, const st
 
 template <typename Number>
 Argument add_grid(Arguments& arguments, Number& value, const std::string& more) {
-  return arguments.option("--grid", value, worded("sizes per octave to probe first", more))
+  return arguments.option("--grid", value, worded("probe this many sizes per octave first", more))
       .shown_as("N")
       .with_default();
 }
@@ -127,15 +129,15 @@ template Argument add_grid(Arguments&, std::int64_t&, const std::string&);
 template Argument add_grid(Arguments&, unsigned&, const std::string&);
 
 Argument add_from(Arguments& arguments, std::string& value) {
-  return arguments.option("--from", value, "smallest size").shown_as("SIZE").with_default();
+  return arguments.option("--from", value, "set the smallest size").shown_as("SIZE").with_default();
 }
 
 Argument add_to(Arguments& arguments, std::string& value, const std::string& more) {
-  return arguments.option("--to", value, worded("largest size", more)).shown_as("SIZE").with_default();
+  return arguments.option("--to", value, worded("set the largest size", more)).shown_as("SIZE").with_default();
 }
 
 Argument add_cost(Arguments& arguments, std::string& value) {
-  return arguments.option("--cost", value, "time to compare: of calloc, or total (calloc + touch + free)")
+  return arguments.option("--cost", value, "compare the time of calloc, or the total time of calloc, touch and free")
       .shown_as("COST")
       .completed_by(cost_names)
       .with_default();
@@ -144,27 +146,28 @@ Argument add_cost(Arguments& arguments, std::string& value) {
 void check_cost(const std::string& cost) { check_word("--cost", cost, cost_names()); }
 
 Argument add_json(Arguments& arguments, std::string& path) {
-  return arguments.option("--json", path, "write everything as JSON to this file (- is standard output)").path();
+  return arguments.option("--json", path, "write all results as JSON to this file (- means standard output)").path();
 }
 
 Argument add_json_lines(Arguments& arguments, std::string& path) {
   return arguments
-      .option("--json", path, "write everything as JSON to this file (a line for each sample; - is standard output)")
+      .option("--json", path,
+              "write all results as JSON to this file (a line for each sample; - means standard output)")
       .path();
 }
 
-Argument add_read(Arguments& arguments, std::string& path) {
-  return arguments.option("--read", path, "measure nothing: show this earlier file of --json")
+Argument add_read(Arguments& arguments, std::string& path, const std::vector<std::string>& beside) {
+  return arguments.option("--read", path, "show this earlier file of --json, and measure nothing")
       .path()
-      .alone({}, {"{0} measures nothing", "leave out {1}"});
+      .alone(beside, {"{0} measures nothing", "leave out {1}"});
 }
 
 Argument add_text(Arguments& arguments, std::string& path, const std::string& fallback) {
-  return arguments.option("--text", path, worded("write the text to this file", "", fallback)).path();
+  return arguments.option("--text", path, worded("write the full text to this file", "", fallback)).path();
 }
 
 Argument add_out(Arguments& arguments, std::string& path) {
-  return arguments.option("--out", path, "folder for the results; must be new or empty").path();
+  return arguments.option("--out", path, "write results to this folder, which must be new or empty").path();
 }
 
 }  // namespace zerotax

@@ -35,8 +35,8 @@ Values cases() {
 
 Values threads() { return {"main", "worker"}; }
 
-/// Options by name, where the same name means the same thing in every command. For others, a feature gives the values
-/// with the option; for the rest the shell offers files, or what the option's own check lists.
+/// Values of options that mean the same in every command, by option name. The values of other options come from the
+/// file that adds the option, or from the option's check. Where no values are known, the shell offers files.
 const std::map<std::string, std::function<Values()>>& common() {
   static const std::map<std::string, std::function<Values()>> all{
       {"--allocator", allocators}, {"A", allocators}, {"B", allocators},     {"OLD", allocators},
@@ -50,7 +50,7 @@ std::map<const CLI::Option*, std::function<Values()>>& sources() {
   return all;
 }
 
-/// "TEXT:{run,list}": a check that lists its words.
+/// The words that a check lists, such as run and list in "TEXT:{run,list}".
 Values listed(const std::string& type) {
   Values values;
   const auto open = type.find('{');
@@ -77,7 +77,7 @@ namespace {
 
 bool is_shown(const CLI::Option* option) { return !option->get_group().empty(); }
 
-/// The option that a value follows: "--allocator".
+/// The option, such as "--allocator", whose value follows the word; null if no value follows.
 const CLI::Option* option_of(const CLI::App& command, const std::string& word) {
   if (!word.starts_with("-")) return nullptr;
   const CLI::Option* option = command.get_option_no_throw(word);
@@ -100,11 +100,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// The number of words before the last that are neither options nor their values.
+/// Counts the words that are neither options nor values of options, leaving out the last word.
 std::size_t positionals_before(const CLI::App& command, const std::vector<std::string>& words) {
   std::size_t count = 0;
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    // A shell may take "NAME=PATH" for three words.
+    // A shell may split "NAME=PATH" into three words.
     const bool joined = words[i] == "=" || words[i - 1] == "=";
     if (!joined && !words[i].starts_with("-") && option_of(command, words[i - 1]) == nullptr) ++count;
   }
@@ -114,9 +114,9 @@ std::size_t positionals_before(const CLI::App& command, const std::vector<std::s
 std::vector<std::string> expected(const CLI::App& command, const std::vector<std::string>& words) {
   const std::string& last = words.back();
   std::size_t before = words.size() - 2;
-  if (words[before] == "=") --before;  // "--cost=" as a shell splits it
+  if (words[before] == "=") --before;  // a shell splits "--cost=" here
   if (const CLI::Option* option = option_of(command, words[before])) return known_values(*option);
-  if (words[words.size() - 2] == "=") return {};  // NAME=PATH: a file
+  if (words[words.size() - 2] == "=") return {};  // the value of NAME=PATH is a file
   if (last.starts_with("-")) {
     const auto equals = last.find('=');
     if (equals == std::string::npos) return option_names(command);
@@ -139,7 +139,7 @@ std::vector<std::string> candidates(const CLI::App& app, const std::vector<std::
   const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == words[0]; });
   if (commands.empty()) return {};
   const CLI::App& command = *commands.front();
-  // A command with verbs, as trace run, is completed as the program is.
+  // A command with verbs, such as trace, is completed like the program itself.
   if (!command_names(command).empty()) return candidates(command, {words.begin() + 1, words.end()});
   return expected(command, words);
 }

@@ -14,15 +14,15 @@ class Option;
 
 namespace zerotax {
 
-/// Makes known_values() return these for an option.
+/// Sets the function that known_values() calls for an option.
 void set_known_values(const CLI::Option& option, std::function<std::vector<std::string>()> values);
 
-/// The values that an option or a positional argument may have, as far as they can be listed.
+/// Returns the values that an option or a positional argument may have, as far as they can be listed.
 std::vector<std::string> known_values(const CLI::Option& option);
 
-/// Completions at a shell's cursor: `words` are those after the program's name up to the cursor, the last of them
-/// unfinished or empty. Commands, options and their values that start with it; none where a file, or a program's own
-/// words, are expected.
+/// Returns completions at a shell's cursor: the commands, options and values that start with the last of `words`.
+/// `words` are the words after the program's name up to the cursor; the last is unfinished or empty. Returns nothing
+/// where a file, or a word of the user's own program, is expected.
 std::vector<std::string> complete(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace zerotax

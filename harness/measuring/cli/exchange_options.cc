@@ -28,7 +28,7 @@ void ExchangeOptions::add(Arguments& arguments) {
   begin_ = std::chrono::steady_clock::now();
   add_json(arguments, json_);
   arguments.option("--junit", junit_, "write JUnit XML to this file, for Jenkins and GitLab").path();
-  arguments.option("--markdown", markdown_, "write Markdown to this file, for the comment of a pull request").path();
+  arguments.option("--markdown", markdown_, "write Markdown to this file, for a comment on a pull request").path();
   arguments.option("--bmf", bmf_, "write Bencher Metric Format to this file").path();
   arguments.flag("--github", github_, "also print annotations for GitHub Actions");
 }

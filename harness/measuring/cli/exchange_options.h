@@ -17,25 +17,26 @@ namespace zerotax {
 exchange::OutcomeKind kind_of(Direction direction);
 exchange::OutcomeKind kind_of(Verdict verdict);
 
-/// The files that other programs read, which commands with a verdict have in common: --json, --junit, --markdown,
-/// --bmf, --github, and --html of those that have a page. "-" is standard output for each; one alone may be that.
+/// The options for files that other programs read. All commands with a verdict have these options: --json, --junit,
+/// --markdown, --bmf, --github, and --html if the command has a page. "-" means standard output; only one option may
+/// name it.
 class ExchangeOptions {
  public:
-  /// All but --html. The time that JUnit reports runs from here.
+  /// Adds all options but --html, and starts the clock for the duration that JUnit reports.
   void add(Arguments& arguments);
   void add_html(Arguments& arguments);
 
-  /// What is written, for check_outputs; --github writes standard output.
+  /// The files to write, for check_outputs. --github counts as standard output.
   [[nodiscard]] std::vector<NamedPath> outputs() const;
-  /// Throws MachineError if --html is given and no page can be made here. Before anything is measured.
+  /// Throws MachineError if --html is given and no page can be made here. Must be called before measuring.
   void check_page() const;
-  /// Whether a document stands on standard output, where the text for people would spoil it.
+  /// Whether a document goes to standard output, where the text for people would spoil it.
   [[nodiscard]] bool silent() const;
-  /// Prints the text for people, unless silent, and the annotations; and writes the files.
+  /// Prints the text for people unless silent(), prints the annotations, and writes the files.
   void publish(const exchange::OutcomeList& list, const Json& document, const std::string& text) const;
-  /// Writes every file that was asked for. `document`: the JSON of the command, which the page is made from.
+  /// Writes every requested file. `document` is the JSON of the command, from which the page is made.
   void write(const exchange::OutcomeList& list, const Json& document) const;
-  /// The annotations of --github, after the text for people.
+  /// Prints the annotations of --github. Must be called after the text for people was printed.
   void print_annotations(const exchange::OutcomeList& list) const;
 
  private:

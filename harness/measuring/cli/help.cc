@@ -32,7 +32,7 @@ ExitStatus list() {
   return ExitStatus::kDone;
 }
 
-const Subcommand list_command("list", Wing::kMeasuring, "show the allocators and cases that can be measured here",
+const Subcommand list_command("list", Wing::kMeasuring, "List the allocators and cases that this machine can measure",
                               "  zerotax list\n", [](Arguments&) -> std::function<ExitStatus()> { return list; });
 
 constexpr const char* kExamples =
@@ -62,7 +62,7 @@ std::vector<std::string> topic_names() {
   return names;
 }
 
-/// App::help would describe the command that was given, which is this one.
+/// App::help would describe the parsed command, which is `help` itself.
 std::string help_of(const CLI::App& command, const std::string& name) {
   return command.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal);
 }
@@ -73,7 +73,8 @@ std::string list_of_topics() {
   return text;
 }
 
-/// The help on what the words name: nothing, a topic, a command, or a verb of one.
+/// The help that the words request: the overview if there are no words, else a topic, a command, or a verb of a
+/// command.
 std::string explained(const CLI::App& root, const std::vector<std::string>& words) {
   if (words.empty()) return help_of(root, root.get_name()) + list_of_topics();
   const std::string& first = words.front();
@@ -107,9 +108,10 @@ ExitStatus help(const CLI::App& root, const Options& options) {
     for (const std::string& word : complete(root, Subcommand::program_words())) print_text("{}\n", word);
     return ExitStatus::kDone;
   }
-  if (!Subcommand::program_words().empty()) throw UsageError("help runs no program", "leave out -- and what follows");
+  if (!Subcommand::program_words().empty())
+    throw UsageError("help runs no program", "leave out -- and everything after it");
   if (!options.man.empty()) {
-    if (!options.words.empty()) throw UsageError("the manual page is of all topics", "leave out the topic, or --man");
+    if (!options.words.empty()) throw UsageError("the manual page covers all topics", "leave out the topic, or --man");
     check_outputs({{"--man", options.man}});
     write_file(options.man, man_page(root));
   } else {
@@ -118,9 +120,9 @@ ExitStatus help(const CLI::App& root, const Options& options) {
   return ExitStatus::kDone;
 }
 
-// The hidden option is for shells, which complete words.
+// Shells call the hidden option --complete.
 const Subcommand command(
-    "help", Wing::kMeasuring, "explain a command or a topic, such as sizes, allocators or exit-status", kExamples,
+    "help", Wing::kMeasuring, "Explain a command or a topic, such as sizes or exit-status", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
       const CLI::App* root = arguments.app().get_parent();
@@ -130,7 +132,7 @@ const Subcommand command(
             for (std::string& name : topic_names()) names.push_back(std::move(name));
             return names;
           });
-      arguments.option("--man", options->man, "write the manual page to this file (- is standard output)").path();
+      arguments.option("--man", options->man, "write the manual page to this file (- means standard output)").path();
       arguments.flag("--complete", options->complete, "list completions for the last of the words after --").hidden();
       return [options, root] { return help(*root, *options); };
     });

@@ -29,7 +29,8 @@ std::string called(const CLI::App& command) {
   return parent == nullptr ? "zerotax" : called(*parent) + " " + command.get_name();
 }
 
-/// A line of the examples may contain other commands, too.
+/// Searches the examples for "COMMAND ... --". An example may contain several commands, so the search for -- ends at "
+/// && " or " | ".
 bool runs_program(const CLI::App& command) {
   const std::string words = called(command) + " ";
   const CLI::App* parent = command.get_parent();
@@ -53,7 +54,7 @@ UsageError leftover_error(const CLI::App& command, const std::string& word) {
   }
   return {fmt::format("unexpected '{}'", word),
           runs_program(command) ? "put options before --, and the program and its arguments after it"
-                                : "leave it out, or " + help};
+                                : "leave out this word, or " + help};
 }
 
 UsageError leftover_error(const CLI::App& app) {
@@ -69,25 +70,26 @@ UsageError leftover_error(const CLI::App& app) {
 
 namespace {
 
-constexpr std::size_t kColumn = 26;
+constexpr std::size_t kOptionColumn = 26;
+constexpr std::size_t kCommandColumn = 14;
 
-std::string beside(const std::string& name, const std::string& description) {
-  const std::string further(kColumn, ' ');
+std::string beside(const std::string& name, const std::string& description, std::size_t column) {
+  const std::string further(column, ' ');
   std::string first = "  " + name;
   if (description.empty()) return first + "\n";
-  if (first.size() + 2 > kColumn) return first + "\n" + wrap(description, further, further);
-  first.resize(kColumn, ' ');
+  if (first.size() + 2 > column) return first + "\n" + wrap(description, further, further);
+  first.resize(column, ' ');
   return wrap(description, first, further);
 }
 
-/// A blank after each comma.
+/// Inserts a blank after each comma.
 void spread(std::string& words) {
   for (std::size_t at = words.find(','); at != std::string::npos; at = words.find(',', at + 2))
     words.insert(at + 1, " ");
 }
 
-/// An example in lines of at most 80 columns that a shell still reads as one command: its purpose stands above it, and
-/// a command that is too long continues on the next line with one of its options.
+/// Folds an example into lines of at most 80 columns that a shell still reads as one command. The example's purpose
+/// moves to a line above; a long command continues on the next line, starting with an option.
 std::string folded(const std::string& example) {
   constexpr std::size_t kWidth = 80;
   if (example.size() <= kWidth) return example + "\n";
@@ -98,7 +100,7 @@ std::string folded(const std::string& example) {
   }
   for (const char* before : {" --", " && ", " "}) {
     const std::size_t cut = example.rfind(before, kWidth - 3);
-    // Not inside of what is quoted.
+    // Never cuts within quoted words.
     if (cut == std::string::npos || cut <= example.find_first_not_of(' ') ||
         std::count(example.begin(), example.begin() + static_cast<std::ptrdiff_t>(cut), '\'') % 2 != 0)
       continue;
@@ -107,7 +109,7 @@ std::string folded(const std::string& example) {
   return example + "\n";
 }
 
-/// "SIZE", "N": what an option takes; empty for a flag.
+/// The name of an option's value, such as "SIZE" or "N"; empty for a flag.
 std::string value_name(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   const std::string type = option.get_type_name();
@@ -136,15 +138,16 @@ std::string HelpFormat::make_option(const CLI::Option* option, bool positional) 
   if (!positional) name += value_text(*option);
   if (const auto open = type.find('{'); open != std::string::npos) {
     std::string words = type.substr(open + 1, type.rfind('}') - open - 1);
-    // Some descriptions have the words in them.
+    // Some descriptions already list the words.
     const bool told = description.find(words.substr(0, words.find(','))) != std::string::npos;
     spread(words);
     if (!told) description += ": " + words;
   }
   if (const std::string fallback = default_text(*option); !fallback.empty()) description += " " + fallback;
-  // A positional argument that is not required stands in brackets in the line of usage.
+  // The usage line already shows which positional arguments are required, because it puts optional arguments in
+  // brackets.
   if (option->get_required() && !positional) description += " (required)";
-  return beside(name, description);
+  return beside(name, description, kOptionColumn);
 }
 
 std::string HelpFormat::make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const {
@@ -155,7 +158,7 @@ std::string HelpFormat::make_group(std::string group, bool positional, std::vect
 }
 
 std::string HelpFormat::make_subcommand(const CLI::App* command) const {
-  return beside(command->get_name(), command->get_description());
+  return beside(command->get_name(), command->get_description(), kCommandColumn);
 }
 
 std::string HelpFormat::make_description(const CLI::App* app) const { return wrap(app->get_description(), "", ""); }
@@ -167,7 +170,7 @@ std::string HelpFormat::make_usage(const CLI::App* app, std::string name) const 
   return usage.insert(usage.find_last_not_of('\n') + 1, " [-- COMMAND ...]");
 }
 
-/// Examples are folded; words below them are wrapped.
+/// Folds the examples, and wraps the text below them.
 std::string HelpFormat::make_footer(const CLI::App* app) const {
   std::istringstream lines(app->get_footer());
   std::string text;

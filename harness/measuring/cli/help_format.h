@@ -8,20 +8,20 @@
 
 namespace zerotax {
 
-/// "zerotax trace run", as it is called.
+/// The command as a user calls it, such as "zerotax trace run".
 std::string called(const CLI::App& command);
 
-/// Whether the command or one of its verbs runs a program: its examples then have words after --.
+/// Whether the command or one of its verbs runs a program. The examples of such a command have words after --.
 bool runs_program(const CLI::App& command);
 
-/// The error for a word that a command does not know: an option that it does not have, with the option that was
-/// probably meant, or a word too many.
+/// The error for a word that a command does not know. For an unknown option, the remedy suggests the nearest known
+/// option. For any other word, the remedy is to leave the word out.
 UsageError leftover_error(const CLI::App& command, const std::string& word);
 
-/// The same of a command line that was parsed. Throws std::logic_error if no word is left over.
+/// The error for the first leftover word of the parsed command line. Throws std::logic_error if no word is left over.
 UsageError leftover_error(const CLI::App& app);
 
-/// --help in 80 columns: an option, then what it does, wrapped beside it, with its default.
+/// Formats --help in 80 columns. Each option is followed by its wrapped description and its default.
 class HelpFormat : public CLI::Formatter {
  public:
   /// Lists common options by name only.
@@ -34,10 +34,11 @@ class HelpFormat : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override;
 };
 
-/// What an option takes, as it stands behind its name: " SIZE", or "[=SIZE]" if it may be left out; empty for a flag.
+/// The value of an option, as --help shows it after the name: " SIZE", or "[=SIZE]" if the value may be left out; empty
+/// for a flag.
 std::string value_text(const CLI::Option& option);
 
-/// "(default: 60)", or "(without a value: 60)", for an option that shows one; else nothing.
+/// "(default: 60)" or "(without a value: 60)" for an option that shows a value; otherwise empty.
 std::string default_text(const CLI::Option& option);
 
 }  // namespace zerotax

@@ -27,10 +27,11 @@
 
 namespace {
 
-/// How a shell reports a program that SIGPIPE ended: the reader of our output has closed it, as head(1) does.
+/// The exit status that a shell reports for a program that SIGPIPE ended. zerotax returns this status if the reader of
+/// its output closed the pipe, as head(1) does.
 constexpr int kReaderGone = 128 + SIGPIPE;
 
-bool told = false;  ///< why the command failed was reported, or nobody is there to read it
+bool told = false;  ///< the reason for the failure was reported, or no process is left to read it
 
 int fail(const std::string& problem, const std::string& remedy, zerotax::ExitStatus status) {
   told = true;
@@ -41,7 +42,7 @@ int fail(const std::string& problem, const std::string& remedy, zerotax::ExitSta
 
 int fail(const zerotax::Error& failure) { return fail(failure.what(), failure.remedy(), failure.status()); }
 
-/// The error of a deleted working folder, if that is why a path could not be used.
+/// Returns the error for a deleted working folder, if the folder's deletion is the reason why a path could not be used.
 std::optional<zerotax::UsageError> working_folder_error() {
   try {
     zerotax::require_working_folder();
@@ -60,7 +61,7 @@ int fail_to_write(int error) {
               "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
 }
 
-/// Ends the process for an exception that nothing can catch, such as one from a destructor. Allocates nothing.
+/// Ends the process for an exception that nothing can catch, such as one thrown by a destructor. Allocates nothing.
 [[noreturn]] void end_at_once() {
   const char* why =
       "zerotax: an exception ended the command, a defect in zerotax: please report it with the command line\n";
@@ -74,24 +75,25 @@ int fail_to_write(int error) {
   ::_exit(static_cast<int>(zerotax::ExitStatus::kMachine));
 }
 
-/// Parses the command line and carries it out. Returns the exit status.
+/// Parses the command line and runs the command. Returns the exit status.
 int run(int argc, char** argv) {
   CLI::App app{"zerotax: what zeroing memory costs, in allocators and in programs", "zerotax"};
-  app.formatter(std::make_shared<zerotax::HelpFormat>());  // before the commands, which take it over
+  app.formatter(std::make_shared<zerotax::HelpFormat>());  // set first, because each added command copies the formatter
   app.set_version_flag("--version", "zerotax " ZEROTAX_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 done; 1 a finding; 2 unusable arguments or input; 3 this machine cannot measure it.\n"
-      "`zerotax COMMAND --help` has examples; `zerotax help TOPIC` explains sizes, allocators, formats and more.");
+      "Exit status: 0 done; 1 a finding; 2 unusable arguments or input; 3 the machine cannot make the "
+      "measurement.\n`zerotax COMMAND --help` has examples; `zerotax help TOPIC` explains sizes, allocators, formats "
+      "and more.");
   for (int i = 0; i < argc; ++i) zerotax::Subcommand::command_line.emplace_back(argv[i]);
 
   auto status = zerotax::ExitStatus::kDone;
   try {
     zerotax::Subcommand::add_all(app, status);
     zerotax::Subcommand::check_first_word(app);
-    // Our parser must not see a program's own words: it would change some of them.
+    // Our parser must not see a program's own words, because it would change some of them.
     std::vector<std::string> words = zerotax::Subcommand::own_words();
-    std::reverse(words.begin(), words.end());  // as the parser wants them
+    std::reverse(words.begin(), words.end());  // the parser takes words in reverse order
     app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     std::ostringstream text;
@@ -114,8 +116,8 @@ int run(int argc, char** argv) {
     const int error = failure.code().value();
     if (error == EPIPE || std::ferror(stdout) != 0) return fail_to_write(error);
     if (const auto gone = error == ENOENT ? working_folder_error() : std::nullopt) return fail(*gone);
-    // EAGAIN means that a thread could not be started, mostly for lack of addresses for its stack. All other errors
-    // concern a file.
+    // EAGAIN means that a thread could not be started, usually because no addresses are left for its stack. All other
+    // errors concern a file.
     const bool few_addresses = zerotax::resource_limit(RLIMIT_AS).has_value();
     if (error == EAGAIN) return fail(zerotax::call_trouble("cannot start a thread", few_addresses ? ENOMEM : error));
     return fail(failure.what(), "free some space, or write somewhere else", zerotax::ExitStatus::kUsage);
@@ -123,7 +125,7 @@ int run(int argc, char** argv) {
     return fail(failure.what(), "this is a defect in zerotax: please report it with the command line",
                 zerotax::ExitStatus::kMachine);
   }
-  // An interrupted run says so as the shell expects it.
+  // An interrupted command returns the status that shells expect after a signal.
   if (const int signal = zerotax::interrupted()) return 128 + signal;
   return static_cast<int>(status);
 }
@@ -135,7 +137,7 @@ int main(int argc, char** argv) {
   zerotax::secure_standard_streams();
   zerotax::catch_interrupts();
   const int status = run(argc, argv);
-  // A table that could not be written is a failure, whatever was found.
+  // If standard output cannot be written to, the command fails, whatever the command found.
   const int error = zerotax::flush_standard_output();
   return error == 0 || told ? status : fail_to_write(error);
 }

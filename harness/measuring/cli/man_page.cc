@@ -48,8 +48,8 @@ std::string topic_for_manual(const Topic& topic, std::string (*escaped)(const st
 
 namespace {
 
-/// Text to be shown literally: no line of it is a request, no character an escape. A hyphen stays one that can be
-/// copied.
+/// Escapes text that must be shown literally: no line becomes a request, and no character an escape. Hyphens are not
+/// changed to typographic ones, so that readers can copy options.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char each : text) {
@@ -66,7 +66,7 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-/// "--size TEXT": its names, and what it takes.
+/// The names of an option and its value, such as "--size TEXT".
 std::string heading(const CLI::Option& option) {
   std::string names = option.get_name(option.get_positional(), true);
   for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 2))
@@ -80,7 +80,7 @@ std::string heading(const CLI::Option& option) {
   return text;
 }
 
-/// The values that a validator lists: "{run,list}" of TEXT:{run,list}.
+/// The values that a validator lists, such as "run,list" for TEXT:{run,list}.
 std::string choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto open = type.find('{');
@@ -88,7 +88,7 @@ std::string choices(const CLI::Option& option) {
   return open == std::string::npos || close == std::string::npos ? "" : type.substr(open + 1, close - open - 1);
 }
 
-/// The common options stand in their own section.
+/// Leaves out the common options, which have their own section.
 std::string options_of(const CLI::App& app) {
   std::string text;
   for (const CLI::Option* option : app.get_options(
@@ -134,8 +134,7 @@ std::string man_page(const CLI::App& app) {
   text +=
       ".SH DESCRIPTION\nA program that calls calloc pays a tax when its allocator writes zeros over memory that was "
       "already zero.\n"
-      "zerotax measures that tax: which allocators do this, from which size on, and what it costs whom. An allocator "
-      "is "
+      "zerotax measures that tax: which allocators do this, from which size on, and what it costs. An allocator is "
       "given as the name of a\n"
       "built-in one (see \\fBzerotax list\\fR), or as NAME=PATH for any library that replaces malloc. Root is not "
       "needed;\n"
@@ -154,7 +153,7 @@ std::string man_page(const CLI::App& app) {
     std::string title = topic.name;
     for (char& each : title)
       each = each == '-' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
-    // In the commands' own sections stands which options each has.
+    // The sections of the commands list each command's own options.
     if (topic.name == "options") title = "COMMON OPTIONS";
     text += fmt::format(".SH {}\n{}", title, topic_for_manual(topic, escaped));
   }

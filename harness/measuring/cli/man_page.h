@@ -12,18 +12,18 @@ namespace zerotax {
 /// begins with two blanks is shown unchanged; other lines are paragraphs, with an empty line between them.
 struct Topic {
   std::string name;
-  std::string summary;  ///< its first line
-  std::string text;     ///< the others
+  std::string summary;  ///< the first line of its file
+  std::string text;     ///< the other lines of its file
 };
 
-/// By name.
+/// All topics, sorted by name.
 const std::vector<Topic>& topics();
 
-/// The text of a topic, in man(7)'s language. `escaped` makes a text safe in it.
+/// The text of a topic in the language of man(7). `escaped` makes text safe in that language.
 std::string topic_for_manual(const Topic& topic, std::string (*escaped)(const std::string& text));
 
-/// The manual page zerotax(1), in man(7)'s language, from the command line's own description: every command with its
-/// options and examples. It leaves out what --help hides.
+/// Returns the manual page zerotax(1) in the language of man(7), made from the command line's own description. The page
+/// has every command with its options and examples, except those that --help hides.
 std::string man_page(const CLI::App& app);
 
 }  // namespace zerotax

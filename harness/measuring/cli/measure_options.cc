@@ -22,21 +22,22 @@ void MeasureOptions::add_allocators(Arguments& arguments, const std::string& fal
 
 void MeasureOptions::add_folder(Arguments& arguments, const std::vector<std::string>& beside_resume) {
   add_out(arguments, out);
-  arguments.option("--resume", resume, "resume the interrupted run in results folder DIR, as it was planned")
+  arguments.option("--resume", resume, "continue the interrupted run in this results folder")
       .path()
       .alone(beside_resume, {"{0} continues the run as it was planned, so {1} cannot be given",
                              "leave out {1}, or start a new run without {0}"});
 }
 
 void MeasureOptions::add_audit_only(Arguments& arguments) {
-  arguments.flag("--audit-only", audit_only, "measure only what is counted, and take no times");
+  arguments.flag("--audit-only", audit_only, "measure counts only, no times");
 }
 
 void MeasureOptions::add_huge_pages(Arguments& arguments) {
   arguments
-      .option("--thp", thp,
-              "measure with transparent huge pages of this kind, and what memory they take (default: "
-              "as the system has them; bytes zeroed are always counted in small pages)")
+      .option(
+          "--thp", thp,
+          "measure with this setting of transparent huge pages, and also measure the memory in huge pages (default: "
+          "the system's setting; zeroed bytes are always counted in small pages)")
       .shown_as("WHEN")
       .one_of({"always", "madvise", "never"});
 }
@@ -50,7 +51,7 @@ void MeasureOptions::add_axes(Arguments& arguments) {
   add_cases(arguments, cases);
   add_sizes(arguments, sizes, usual_sizes_text());
   add_touch_and_thread(arguments, "0");
-  add_ops(arguments, ops, "50, fewer if they are slow");
+  add_ops(arguments, ops, "50, or fewer if operations are slow");
   add_json(arguments, json);
 }
 

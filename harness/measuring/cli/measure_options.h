@@ -12,7 +12,7 @@
 
 namespace zerotax {
 
-/// The words that commands which measure have in common.
+/// The options that the measuring commands share.
 struct MeasureOptions {
   std::vector<std::string> allocators;
   std::vector<std::string> env;
@@ -29,28 +29,28 @@ struct MeasureOptions {
   std::string thp;
   FleetOptions fleet;  ///< --on
 
-  /// --allocator, --env, --timeout. `fallback`: what is measured where no allocator is given.
+  /// Adds --allocator, --env and --timeout. `fallback` describes the allocators that are measured without --allocator.
   void add_allocators(Arguments& arguments, const std::string& fallback = "all built in");
-  /// --out and --resume. `beside_resume`: the options that may be given together with --resume.
+  /// Adds --out and --resume. `beside_resume` lists the options that may be given together with --resume.
   void add_folder(Arguments& arguments, const std::vector<std::string>& beside_resume = {"--on"});
-  /// --audit-only.
   void add_audit_only(Arguments& arguments);
   /// --thp.
   void add_huge_pages(Arguments& arguments);
-  /// --touch, --thread; the words name the default of a command.
+  /// Adds --touch and --thread. `touch_default` describes the command's default of --touch.
   void add_touch_and_thread(Arguments& arguments, const std::string& touch_default);
-  /// --case, --size, --touch, --thread, --ops, --json.
+  /// Adds --case, --size, --touch, --thread, --ops and --json.
   void add_axes(Arguments& arguments);
 
-  /// --env, --timeout, --case, --size, --touch, --thread, with the defaults of a comparison; returns them all.
+  /// Adds --env, --timeout, --case, --size, --touch and --thread with the defaults of a comparison, and returns them
+  /// all.
   std::vector<Argument> add_compared(Arguments& arguments);
 
-  /// The axes, checked. Throws UsageError for an unknown case, an invalid size, a fraction outside 0 to 1,
-  /// an unknown thread.
+  /// Returns the checked axes. Throws UsageError for an unknown case, an invalid size, a fraction outside 0 to 1, or an
+  /// unknown thread.
   [[nodiscard]] PlanAxes axes() const;
-  /// Throws MachineError if processes of this system cannot have them.
+  /// Returns the setting of --thp. Throws MachineError if processes of this system cannot use that setting.
   [[nodiscard]] HugePages huge_pages() const;
-  /// Throws UsageError for a number of operations that is not from 1 to `most`.
+  /// Throws UsageError if the number of operations is not from 1 to `most`.
   void check(std::int64_t most = kMaxOps) const;
 };
 

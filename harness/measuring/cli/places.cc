@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kOption = "--on";
 
-/// The command line without the program's name, and without --on and its value.
+/// The command line without the program's name, --on and the value of --on.
 std::vector<std::string> words_without_place() {
   std::vector<std::string> words(Subcommand::command_line.begin() + 1, Subcommand::command_line.end());
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -33,7 +33,7 @@ std::vector<std::string> words_without_place() {
   return words;
 }
 
-/// A machine has no network: packages of Debian that these words name are in the cache before it boots.
+/// Fetches the Debian packages that the words name, because a virtual machine has no network after it boots.
 void fetch_libraries(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   for (auto word = words.begin(); word != end; ++word) {
@@ -53,7 +53,7 @@ std::vector<std::string> machine_places() {
 void add_machine_option(Arguments& arguments) {
   static std::string place = "local";
   arguments
-      .option(kOption, place, "where to run: local, or in a virtual machine, as in vm:bookworm (`zerotax help on`)")
+      .option(kOption, place, "run at this place: local, or a virtual machine, as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
       .word()
       .completed_by(machine_places)
@@ -70,7 +70,7 @@ std::optional<int> run_on_machine(CLI::App& command) {
     fetch_libraries(words);
     return machine::run_in_machine(*place, machine::this_program(*place, words));
   }
-  // More words may follow "slurm": FleetOptions::place() checks them.
+  // More words may follow "slurm"; FleetOptions::place() checks them.
   const std::string name = text.substr(0, text.find(','));
   if (text != "local") check_word(kOption, name, known_values(*option));
   return std::nullopt;
@@ -107,8 +107,8 @@ void FleetOptions::add(Arguments& arguments) {
   arguments
       .option(
           "--on", on_,
-          "where to measure: local; slurm: as an array of jobs, on the nodes of a cluster; or in a virtual machine, "
-          "as in vm:bookworm (`zerotax help on`)")
+          "measure at this place: local; slurm, which runs an array of jobs on the nodes of a cluster; or a virtual "
+          "machine, as in vm:bookworm (`zerotax help on`)")
       .shown_as("PLACE")
       .word()
       .completed_by([] {

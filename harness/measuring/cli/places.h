@@ -8,14 +8,14 @@
 
 namespace zerotax {
 
-/// Adds --on to a command that has none of its own (FleetOptions): here, or in a virtual machine.
+/// Adds --on, which chooses this host or a virtual machine, to a command that has no FleetOptions.
 void add_machine_option(Arguments& arguments);
 
-/// The places that a shell offers for --on, of those that need no cluster.
+/// The values that a shell offers for --on if the command cannot use a cluster.
 std::vector<std::string> machine_places();
 
-/// Runs the command line in the virtual machine that its --on names, without that option. Returns its exit status;
-/// nothing if --on names none. Throws as machine::parse_place and machine::run_in_machine.
+/// Runs the command line, without --on, in the virtual machine that --on names. Returns the command's exit status, or
+/// nothing if --on names no virtual machine. Throws the errors of machine::parse_place and machine::run_in_machine.
 std::optional<int> run_on_machine(CLI::App& command);
 
 /// --on of a command that can measure on a cluster: local, vm:RELEASE, or slurm[,shards=N][,--OPTION of sbatch].
@@ -24,10 +24,10 @@ class FleetOptions {
   void add(Arguments& arguments);
 
   /// Throws UsageError for invalid words and for options that sbatch refuses, and MachineError if Slurm is not
-  /// installed. Call it before anything is made. Refuses shards= if the run is `resumed`, because the run has its
-  /// shards already.
+  /// installed. A `resumed` run already has its shards, so shards= is refused. Must be called before any file is
+  /// created.
   [[nodiscard]] fleet::Place place(bool resumed = false) const;
-  /// Whether --on names another place than this host.
+  /// Whether --on names a place other than this host.
   [[nodiscard]] bool given() const { return on_ != "local"; }
 
  private:

@@ -21,17 +21,17 @@ ExitStatus shard(const Options& options) {
     throw UsageError(fmt::format("invalid shard {}", options.shard), "give the number of a shard, from 0 on");
   }
   if (!fleet::run_shard(options.folder, static_cast<std::size_t>(options.shard))) {
-    say_interrupted("what was finished is kept");
+    say_interrupted("the finished points are kept");
   }
   return ExitStatus::kDone;
 }
 
-// Hidden (no summary): for the tasks of --on slurm, whose task.sh calls it.
+// A hidden command (no summary), called by task.sh in the tasks of --on slurm.
 const Subcommand command(
     "shard", Wing::kMeasuring, "", "  zerotax shard results/full/fleet/points 3\n",
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.option("folder", options->folder, "RESULTS/fleet/NAME of a run on Slurm").required().path();
+      arguments.option("folder", options->folder, "the folder RESULTS/fleet/NAME of a run on Slurm").required().path();
       arguments.option("shard", options->shard, "number of the shard").required();
       return [options] { return shard(*options); };
     });

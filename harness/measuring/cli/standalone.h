@@ -7,9 +7,9 @@
 
 namespace zerotax {
 
-/// What main of a program of its own does that has no subcommands, such as a benchmark: `add` declares its options,
-/// then `run` does the work and returns the exit status. A mistake on the command line, and an Error of the work, are
-/// told on one line after the program's name. Returns the exit status of the whole.
+/// Runs main for a program without subcommands, such as a benchmark. `add` declares the options; `run` does the work
+/// and returns the exit status. Prints an error of the command line or of the work on one line that begins with the
+/// program's name. Returns the program's exit status.
 int standalone_main(const std::string& name, const std::string& description, int argc, char** argv,
                     const std::function<void(Arguments)>& add, const std::function<int()>& run);
 

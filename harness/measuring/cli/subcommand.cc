@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "base/nearest.h"
@@ -39,25 +40,39 @@ const char* heading_of(Wing wing) {
   return "What can be measured";
 }
 
+/// The commands that most people need, in the order of a day's work. `zerotax --help` lists these commands first.
+constexpr std::array kEveryDay{"study", "thresholds", "record", "advise", "top", "check", "bisect", "cow"};
+
+std::size_t place_of(const Entry& entry) {
+  const auto* const found = std::find(kEveryDay.begin(), kEveryDay.end(), std::string_view(entry.name));
+  return static_cast<std::size_t>(found - kEveryDay.begin());
+}
+
+const char* heading_of(const Entry& entry) {
+  if (entry.summary[0] == '\0') return "";
+  return place_of(entry) < kEveryDay.size() ? "Every day" : heading_of(entry.wing);
+}
+
 std::vector<Entry>& entries() {
   static std::vector<Entry> all;
   return all;
 }
 
-/// Refuses -- for a command or verb that does not run a program, and -- without a program after it.
+/// Throws UsageError for "--" if the command or verb runs no program, or if no program follows "--".
 void check_program(const CLI::App& command) {
   const std::vector<CLI::App*> verbs = command.get_subcommands();
   if (!verbs.empty()) return check_program(*verbs.front());
   const std::vector<std::string>& words = Subcommand::command_line;
   const bool marked = std::find(words.begin(), words.end(), "--") != words.end();
-  // help completes words that stand there.
+  // after help, -- may be part of a command line to complete
   if (!marked || command.get_name() == "help") return;
   if (!runs_program(command)) {
     throw UsageError(called(command) + " does not run a program, but -- is given",
                      "leave out -- and everything after it");
   }
   if (Subcommand::program_words().empty()) {
-    throw UsageError("no command is given after --", fmt::format("add it, as in {} -- PROGRAM", called(command)));
+    throw UsageError("no command is given after --",
+                     fmt::format("add a command, as in {} -- PROGRAM", called(command)));
   }
 }
 
@@ -69,13 +84,13 @@ void add_force_option(Arguments& arguments) {
   arguments.flag("--force", output_rules().force, "let an output replace a file that zerotax did not write").common();
 }
 
-/// bless and check have had a --force of their own, which says more.
+/// bless and check have a --force of their own with a longer description.
 bool is_forced(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw("--force");
   return output_rules().force || (option != nullptr && option->count() > 0);
 }
 
-/// Whether it makes sense to run it in a machine in which nothing else runs.
+/// Whether the command is useful in a virtual machine in which nothing else runs.
 bool takes_machine(const Entry& entry) {
   const std::string name = entry.name;
   return entry.wing != Wing::kMeasuring && name != "findings" && name != "report" && name != "top";
@@ -85,7 +100,7 @@ std::vector<CLI::App*> verbs_of(CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// The second word, where a command has verbs.
+/// Checks the second word of a command that has verbs.
 void check_verb(const CLI::App& command) {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : command.get_subcommands([](const CLI::App*) { return true; })) {
@@ -101,14 +116,14 @@ void check_verb(const CLI::App& command) {
   refuse_word(fmt::format("invalid verb '{}' of zerotax {}", word, command.get_name()), word, verbs);
 }
 
-/// Options take a third of the time of a short command, all together: those of a command that was not named are needed
-/// by help alone.
+/// Adding the options of all commands takes a third of the run time of a short command. Only help needs the options of
+/// commands that were not named.
 bool needs_options(const Entry& entry) {
   const std::vector<std::string>& words = Subcommand::command_line;
   return words.size() > 1 && (words[1] == entry.name || words[1] == "help");
 }
 
-/// The options of a command and its verbs; returns what to do once they are parsed.
+/// Adds the options of a command and its verbs. Returns the function to call once the options are parsed.
 std::function<ExitStatus()> add_options(const Entry& entry, CLI::App& command) {
   Arguments arguments(command);
   auto work = entry.configure(arguments);
@@ -118,10 +133,12 @@ std::function<ExitStatus()> add_options(const Entry& entry, CLI::App& command) {
     Arguments of_verb(*verb);
     add_force_option(of_verb);
     add_colour_option(of_verb);
+    add_full_option(of_verb);
   }
   add_force_option(arguments);
   if (!verbs.empty()) return work;
   add_colour_option(arguments);
+  add_full_option(arguments);
   if (takes_machine(entry) && command.get_option_no_throw("--on") == nullptr) add_machine_option(arguments);
   return work;
 }
@@ -136,12 +153,13 @@ Subcommand::Subcommand(const char* name, Wing wing, const char* summary, const c
 
 void Subcommand::add_all(CLI::App& app, ExitStatus& status) {
   std::sort(entries().begin(), entries().end(), [](const Entry& a, const Entry& b) {
-    return std::tuple(a.wing, std::string_view(a.name)) < std::tuple(b.wing, std::string_view(b.name));
+    return std::tuple(place_of(a), a.wing, std::string_view(a.name)) <
+           std::tuple(place_of(b), b.wing, std::string_view(b.name));
   });
   for (const Entry& entry : entries()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer(std::string("Examples:\n") + entry.examples);
-    command->group(entry.summary[0] == '\0' ? "" : heading_of(entry.wing));
+    command->group(heading_of(entry));
     if (!needs_options(entry)) continue;
     const auto work = add_options(entry, *command);
     command->callback([work, command, &status] {

@@ -16,6 +16,11 @@ std::string& chosen() {
   return when;
 }
 
+bool& full() {
+  static bool wanted = false;
+  return wanted;
+}
+
 }  // namespace
 
 void add_colour_option(Arguments& arguments) {
@@ -25,6 +30,12 @@ void add_colour_option(Arguments& arguments) {
       .with_default()
       .common();
 }
+
+void add_full_option(Arguments& arguments) {
+  arguments.flag("--full", full(), "print everything instead of one screen").common();
+}
+
+bool wants_full_text() { return full(); }
 
 Palette palette_for(std::FILE* stream) {
   if (chosen() == "auto") return Palette(suits_colour(stream));
@@ -37,13 +48,13 @@ Argument add_plot_option(Arguments& arguments, bool& plot, const std::string& wh
 
 PlotStyle plot_style() {
   constexpr std::size_t kNarrowest = 60;
-  constexpr std::size_t kWidest = 160;  // beyond it lines are hard to follow
+  constexpr std::size_t kWidest = 160;  // longer lines are hard to follow
   return {std::clamp(terminal_columns(stdout), kNarrowest, kWidest), locale_is_utf8()};
 }
 
 void say_next(const std::string& command) {
   if (command.empty() || !is_terminal(stderr)) return;
-  std::fflush(stdout);  // which may be the same terminal
+  std::fflush(stdout);  // stdout may be the same terminal
   try_to_print(stderr, fmt::format("next: {}\n", one_line(command)));
 }
 

@@ -27,6 +27,8 @@ void check_document(const Json& document, const std::string& where, const std::s
   if (!problem.empty()) throw UsageError(fmt::format("{} is damaged: {}", where, problem), remedy);
 }
 
+Json new_document(const std::string& schema) { return {{"schema", schema}, {"zerotax_version", ZEROTAX_VERSION}}; }
+
 bool is_bencher_metrics(const Json& document) {
   const auto is_measure = [](const Json& each) { return each.is_object() && each.value("value", Json()).is_number(); };
   return document.is_object() && !document.empty() &&

@@ -21,12 +21,11 @@ namespace {
 
 std::string cache_root() {
   const char* given = std::getenv("XDG_CACHE_HOME");
-  // What is not absolute counts as not set.
+  // A relative path counts as unset.
   if (given != nullptr && given[0] == '/') return given;
   const char* home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache";
-  throw UsageError("there is no folder for a cache: neither XDG_CACHE_HOME nor HOME is set",
-                   "set XDG_CACHE_HOME to a folder");
+  throw UsageError("neither XDG_CACHE_HOME nor HOME names a folder for a cache", "set XDG_CACHE_HOME to a folder");
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "zerotax-";
-constexpr std::string_view kUnique = "-XXXXXX";  // mkdtemp(3)
+constexpr std::string_view kUnique = "-XXXXXX";  // the pattern of mkdtemp(3)
 
 std::string temporary_folder() {
   std::error_code failure;
@@ -82,7 +81,7 @@ TemporaryFolder::TemporaryFolder(const std::string& what, const std::string& par
   }
   lock_ = lock_folder(path_);
   if (lock_ || (errno != EMFILE && errno != ENFILE)) return;
-  // After a kill, nobody would remove the folder.
+  // Without a lock, no later process would remove the folder after a kill.
   const int reason = errno;
   ::rmdir(path_.c_str());
   throw call_trouble(path_ + " cannot be locked", reason);

@@ -6,17 +6,19 @@
 
 namespace zerotax {
 
-/// A folder of what can be made again: $XDG_CACHE_HOME/zerotax/NAME, else ~/.cache/zerotax/NAME, made if it is missing.
-/// Throws UsageError where there can be none. Source: the XDG Base Directory Specification.
+/// Returns a folder for files that can be made again: $XDG_CACHE_HOME/zerotax/NAME, else ~/.cache/zerotax/NAME. Creates
+/// the folder if it is missing. Throws UsageError if the folder cannot be created. Source: the XDG Base Directory
+/// Specification.
 std::string cache_folder(const std::string& name);
 
-/// A private folder in the temporary one, removed with all that is in it at the end. When a process makes its first
-/// one, it removes the folders that killed processes left there.
+/// A private folder for temporary files. The destructor removes the folder with all its contents. The first
+/// TemporaryFolder of a process also removes the folders that killed processes left behind.
 class TemporaryFolder {
  public:
-  /// Of the name zerotax-`what`-XXXXXX. Throws MachineError if it cannot be made.
+  /// Creates a folder with the name zerotax-`what`-XXXXXX. Throws MachineError if the folder cannot be created.
   explicit TemporaryFolder(const std::string& what);
-  /// The same in another folder, for what is moved to its place there; nothing else is removed.
+  /// Creates the folder in `parent`, for files that will be moved to a final place there. Leaves folders of killed
+  /// processes alone.
   TemporaryFolder(const std::string& what, const std::string& parent);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -27,11 +29,12 @@ class TemporaryFolder {
 
  private:
   std::string path_;
-  UniqueFd lock_;  ///< while we live (os/file_lock.h)
+  UniqueFd lock_;  ///< held as long as this object exists (os/file_lock.h)
 };
 
-/// Removes what killed processes of this user left in `parent`: the folders zerotax-…-XXXXXX that are open to nobody
-/// else and whose lock is free. A link, and a folder without a lock, is somebody else's.
+/// Removes the folders zerotax-…-XXXXXX in `parent` that killed processes of this user left there. Only folders without
+/// access for others are removed, and only if their lock is free. Links, and folders without a lock, were not made by
+/// zerotax and stay.
 void remove_dead_temporary_folders(const std::string& parent);
 
 }  // namespace zerotax

@@ -28,7 +28,7 @@ void write_line(int fd, const std::string& path, const std::string& text) {
   cannot_write(path == "-" ? "standard output" : path, errno);
 }
 
-/// The length of what ends with a line break.
+/// Bytes up to and including the last line break.
 std::uint64_t whole_lines(int fd, std::uint64_t size) {
   std::array<char, 4096> text;
   while (size > 0) {
@@ -49,7 +49,7 @@ void LineFile::add(const std::string& line) {
   try {
     write_line(file_.fd(), path_, line + '\n');
   } catch (const UsageError&) {
-    // A partial line is cut off. If that fails as well, nothing more can be done.
+    // Cuts off a partial line. If that fails as well, nothing more can be done.
     if (file_.takes_place() && ::ftruncate(file_.fd(), static_cast<off_t>(written_)) == 0)
       ::lseek(file_.fd(), 0, SEEK_END);
     throw;
@@ -61,7 +61,7 @@ void LineFile::add(const std::string& line) {
 BoundedLog::BoundedLog(std::string path, std::uint64_t most) : path_(std::move(path)), most_(most / 2) { open(); }
 
 void BoundedLog::open() {
-  // No wait for the reader of a pipe, which is refused.
+  // Without O_NONBLOCK, open would wait for the reader of a pipe. Pipes are refused below.
   fd_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!fd_) cannot_write(path_, errno);
   struct stat status {};

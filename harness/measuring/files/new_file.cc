@@ -47,26 +47,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Named pipes that check_writable has opened. They stay open, because closing and reopening a pipe would signal its
-/// end to the reader.
+/// Named pipes that check_writable has opened. These pipes stay open, because closing and reopening a pipe would signal
+/// its end to the reader.
 std::map<std::string, UniqueFd>& held_pipes() {
   static std::map<std::string, UniqueFd> pipes;
   return pipes;
 }
 
-/// Opens a named pipe once somebody reads it. Without O_NONBLOCK, open would wait forever.
+/// Opens a named pipe once it has a reader. Without O_NONBLOCK, open would wait forever.
 UniqueFd open_pipe(const std::string& path) {
   constexpr auto kPatience = std::chrono::seconds(2);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
     UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd) {
-      ::fcntl(fd.get(), F_SETFL, O_WRONLY);  // but writes wait for a slow reader
+      ::fcntl(fd.get(), F_SETFL, O_WRONLY);  // later writes wait for a slow reader
       return fd;
     }
     if (errno != ENXIO) cannot_write(path, errno);
     if (std::chrono::steady_clock::now() > end) {
-      throw UsageError(fmt::format("nobody reads the pipe {}", path), "start its reader first, or give a file");
+      throw UsageError(fmt::format("no process reads the pipe {}", path), "start its reader first, or give a file");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -79,7 +79,7 @@ Place place_of(const std::string& path) {
   if (path == "-") return Place::kDescriptor;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT && errno != ENOTDIR) cannot_write(path, errno);  // a loop of links
+    if (errno != ENOENT && errno != ENOTDIR) cannot_write(path, errno);  // the errno of a loop of links, for example
     return Place::kNew;
   }
   if (S_ISREG(status.st_mode)) return own_descriptor(path) ? Place::kDescriptor : Place::kFile;
@@ -87,7 +87,7 @@ Place place_of(const std::string& path) {
   return S_ISFIFO(status.st_mode) ? Place::kPipe : Place::kSpecial;
 }
 
-/// The path that a link leads to, so that the link stays.
+/// The path that a link leads to. Replacing the file at that path keeps the link.
 std::string followed(const std::string& path) {
   std::error_code failure;
   const fs::path real = fs::canonical(path, failure);
@@ -96,7 +96,7 @@ std::string followed(const std::string& path) {
 
 constexpr mode_t kPermissions = 0666;
 
-/// Tries names beside a path until `make` accepts one. An existing file with such a name is not ours, and stays.
+/// Tries names beside a path until `make` accepts one. A file that already has such a name is not ours, and stays.
 std::string beside(const std::string& path, const std::function<bool(const std::string& name)>& make) {
   constexpr int kMost = 99;
   for (int number = 0;; ++number) {
@@ -106,10 +106,11 @@ std::string beside(const std::string& path, const std::function<bool(const std::
   }
 }
 
-/// The path at which the kernel shows an open file, from which the file can be given a name.
+/// The path under which the kernel shows an open file. linkat() uses this path to give the file a name.
 std::string link_of(const UniqueFd& fd) { return fmt::format("/proc/self/fd/{}", fd.get()); }
 
-/// A file without a name, which disappears if this process is killed. Not every file system supports such files.
+/// Opens a file without a name, which disappears if this process is killed. Not every file system supports files
+/// without a name.
 UniqueFd open_nameless(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kPermissions));
   if (fd && ::access(link_of(fd).c_str(), F_OK) != 0) fd.reset();  // /proc is not mounted

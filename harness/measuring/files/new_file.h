@@ -7,38 +7,37 @@
 
 namespace zerotax {
 
-/// Throws UsageError that says why a file could not be written: `reason` is an errno.
+/// Throws UsageError with the reason why a file could not be written. `reason` is an errno.
 [[noreturn]] void cannot_write(const std::string& path, int reason);
 
-/// A file that is being written. Once the file is whole, it takes the place of the file at its path. Until then, and
-/// after a failure, a kill or on a full disk, the old file stays. A link stays, and the file that it leads to is
-/// replaced.
-///
-/// "-" is standard output. Anything but a regular file (a pipe, /dev/null, /dev/stdout) is written in place, at once.
+/// A file that is being written. When the new file is complete, it replaces the file at its path. Until then, the old
+/// file stays, even after a failure, a kill or a full disk. If the path is a link, the link stays and its target is
+/// replaced. "-" is standard output. Anything but a regular file (a pipe, /dev/null, /dev/stdout) is written directly,
+/// at once.
 class NewFile {
  public:
-  /// Throws UsageError naming the cause if the file cannot be written.
+  /// Throws UsageError, which names the cause, if the file cannot be written.
   explicit NewFile(std::string path);
-  /// Without a call of keep, nothing remains.
+  /// Removes the file unless one of the keep functions was called.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// Whether the file will take a place, that is, is not written in place.
+  /// Whether the file will replace the file at its path. False if the file is written directly.
   [[nodiscard]] bool takes_place() const { return !target_.empty(); }
-  /// Throws UsageError.
+  /// Throws UsageError if the text could not be written completely.
   void add(std::string_view text);
-  /// Takes the place. Throws UsageError if a file that may not be replaced has appeared there; then the new file stays
-  /// beside it.
+  /// Replaces the file at the path. Throws UsageError if a file that may not be replaced has appeared there; the new
+  /// file then stays beside that file.
   void keep();
-  /// Keeps the file beside the place, and returns its name.
+  /// Keeps the new file beside the path, and returns its name.
   std::string keep_beside();
-  /// For a file that could not be finished: takes the place if that is free, and stays beside it otherwise. Returns the
+  /// Keeps a file that could not be completed: at its path if no file is there, else beside the path. Returns the
   /// file's name.
   std::string keep_part();
 
-  /// Keeps a pipe open for the next NewFile of this path: closing and reopening the pipe would signal its end to the
+  /// Keeps a pipe open for the next NewFile of this path. Closing and reopening the pipe would signal its end to the
   /// reader.
   void hold_pipe();
 
@@ -46,8 +45,8 @@ class NewFile {
   void give_name();
 
   std::string path_;
-  std::string target_;     ///< the path that the file will replace; empty: it is written in place
-  std::string temporary_;  ///< the name until then; empty: the file has none
+  std::string target_;     ///< the path of the file to replace; empty if the file is written directly
+  std::string temporary_;  ///< the current name; empty if the file has no name
   UniqueFd fd_;
 };
 

@@ -55,7 +55,8 @@ bool look_at(const std::string& path, struct stat& status) {
 
 fs::path whole(const std::string& path) {
   std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure);  // otherwise what does not exist would stay relative
+  const fs::path absolute = fs::absolute(path, failure);  // weakly_canonical() leaves a relative path relative if no
+                                                          // part of it exists
   fs::path found = fs::weakly_canonical(absolute, failure);
   if (failure) found = absolute.lexically_normal();
   return found.has_filename() ? found : found.parent_path();
@@ -69,7 +70,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
   struct stat second {};
   const bool there = look_at(one, first);
   if (there != look_at(other, second)) return false;
-  // A terminal, and what takes everything, may have several.
+  // Several outputs may go to one terminal or /dev/null.
   if (there) return first.st_dev == second.st_dev && first.st_ino == second.st_ino && !S_ISCHR(first.st_mode);
   return one != "-" && other != "-" && whole(one) == whole(other);
 }
@@ -81,12 +82,12 @@ void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<Name
       if (other->path.empty() || !is_same_file(other->path, output->path)) continue;
       throw UsageError(fmt::format("{} and {} both write {}", other->option, output->option,
                                    output->path == "-" ? "standard output" : output->path),
-                       "give each a file of its own");
+                       "give each option its own file");
     }
     for (const NamedPath& input : inputs) {
       if (input.path.empty() || output->path == "-" || !is_same_file(input.path, output->path)) continue;
       throw UsageError(fmt::format("{} {} would overwrite {}", output->option, output->path, input.option),
-                       "give it a file of its own");
+                       "give the option its own file");
     }
   }
   for (const NamedPath& output : outputs) {
@@ -108,7 +109,7 @@ void check_outside(const std::vector<NamedPath>& outputs, const NamedPath& folde
     const fs::path path = whole(output.path);
     if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) continue;
     throw UsageError(fmt::format("{} {} is inside the folder of {}", output.option, output.path, folder.option),
-                     "give a file outside it: the folder will contain everything anyway");
+                     "give a file outside the folder, which will contain all results anyway");
   }
 }
 
@@ -122,7 +123,7 @@ void check_new_folder(const NamedPath& folder) {
   }
   fs::path parent = absolute_path(path).parent_path();
   while (!fs::exists(parent, failure) && parent.has_relative_path()) parent = parent.parent_path();
-  // By making one: where there is permission there may still be no room for folders, as in /proc.
+  // Creates a folder as a trial. Permission is not enough; /proc, for example, allows no folders.
   const std::string trial = fmt::format("{}/zerotax.{}.new", parent.string(), ::getpid());
   if (::mkdir(trial.c_str(), 0777) == 0) {
     ::rmdir(trial.c_str());
@@ -145,7 +146,7 @@ std::vector<NamedPath> library_inputs(const std::vector<std::string>& allocator_
   std::vector<NamedPath> inputs;
   for (const std::string& word : allocator_words) {
     const auto equals = word.find('=');
-    // A package of Debian's is no file of the user's.
+    // A Debian package is not a file of the user.
     if (equals != std::string::npos && !is_debian_library(word.substr(equals + 1)))
       inputs.push_back({"the library of " + word.substr(0, equals), word.substr(equals + 1)});
   }

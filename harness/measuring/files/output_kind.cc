@@ -20,7 +20,7 @@ using Text = std::string_view;
 
 bool has(Text text, Text words) { return text.find(words) != Text::npos; }
 
-/// The document, or null.
+/// The parsed document; null if the text is not JSON.
 Json parsed(Text text) {
   try {
     return parse_strict_json(std::string(text));
@@ -29,10 +29,11 @@ Json parsed(Text text) {
   }
 }
 
-/// A document for each line, as `zerotax top` writes them.
+/// Whether the text has one document per line, as `zerotax top` writes them.
 bool is_samples(Text text) { return text.starts_with(R"({"schema":"zerotax.top/)"); }
 
-/// zerotax.record/1 of `zerotax record`, zerotax.snapshot_sweep/1 of `zerotax snapshot`.
+/// Whether the text is a document that the running command writes. `zerotax record` writes zerotax.record/1, and
+/// `zerotax snapshot` zerotax.snapshot_sweep/1, for example.
 bool is_document(Text text) {
   if (output_rules().command == "top") return is_samples(text);
   const Json json = parsed(text);
@@ -48,7 +49,8 @@ bool is_document(Text text) {
                    (command == "check" && is_of("program_check")) || (command == "findings" && is_of("summary"));
 }
 
-/// Lines "main;run;calloc 4096", as flamegraph.pl reads them: the format leaves no room for a name of ours.
+/// Whether the text has lines such as "main;run;calloc 4096", which flamegraph.pl reads. The format has no field that
+/// could name zerotax.
 bool is_folded(Text text) {
   bool calls = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -85,7 +87,7 @@ struct Rule {
 
 const Rule kRules[] = {
     {"--json", is_document},
-    {"--baseline", [](Text) { return true; }},  // check/subject.h has a rule of its own
+    {"--baseline", [](Text) { return true; }},  // check/subject.h has its own rule for baselines
     {"--benchmark-json", [](Text text) { return has(text, R"("executable": "zerotax compare")"); }},
     {"--bmf", is_bencher},
     {"--calls", [](Text text) { return text.starts_with("ZTXCALLS"); }},
@@ -97,7 +99,7 @@ const Rule kRules[] = {
     {"--log", is_samples},
     {"--man", [](Text text) { return has(text, "\n.TH ZEROTAX 1 "); }},
     {"--markdown", [](Text text) { return text.starts_with("### zerotax ") || text.starts_with("## Advice\n"); }},
-    // The files of a history, in its folder.
+    // The files in the folder of a history.
     {"--out DIR", [](Text text) { return is_document(text) || is_svg(text) || is_history(text); }},
     {"--perfetto", [](Text text) { return has(text.substr(0, 128), R"([{"name":"zerotax",)"); }},
     {"--pprof",
@@ -142,13 +144,14 @@ void check_replaceable(const std::string& option, const std::string& path) {
   try {
     text = read_input_file(path);
   } catch (const UsageError& failure) {
-    refuse(fmt::format("cannot be looked at ({})", failure.what()), "give another path");
+    refuse(fmt::format("cannot be read ({})", failure.what()), "give another path");
   }
   if (text.starts_with(ELFMAG)) refuse("is a program or a library", "give another path");
   const Rule* rule = rule_of(option);
   if (output_rules().force || (rule != nullptr && rule->is_ours(text))) return;
   const std::string& command = output_rules().command;
-  if (!option.starts_with("-")) refuse("zerotax did not write", "give another path, or add --force");  // a variable
+  // An option without a dash is an environment variable.
+  if (!option.starts_with("-")) refuse("zerotax did not write", "give another path, or add --force");
   refuse(fmt::format("`zerotax {}{}{}` did not write", command, command.empty() ? "" : " ", option),
          "give another path, or add --force");
 }

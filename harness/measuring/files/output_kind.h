@@ -4,26 +4,28 @@
 
 namespace zerotax {
 
-/// What an output may replace. Set once, by the command line (cli/subcommand.cc).
+/// The rules for files that an output may replace. The command line sets these rules once (cli/subcommand.cc).
 struct OutputRules {
-  std::string command;  ///< the one that runs: its --json replaces only documents of its own kind; "": any of zerotax's
-  bool force = false;   ///< --force: anything but what can be executed
-  bool takes_standard_output = false;  ///< an output goes there (check_outputs), and nothing else may
+  std::string command;  ///< the running command; its --json replaces only documents of its own kind, or any document of
+                        ///< zerotax if the command is empty
+  bool force = false;   ///< set by --force: an output replaces any file that is not executable
+  bool takes_standard_output = false;  ///< an output goes to standard output (check_outputs), so no other text may go
+                                       ///< there
 };
 OutputRules& output_rules();
 
-/// The first line of a file that ZEROTAX_VM_CONSOLE names (run/machine/boot.cc).
+/// The first line of the file that ZEROTAX_VM_CONSOLE names (run/machine/boot.cc).
 inline constexpr const char* kConsoleHead = "zerotax: the end of the console of a virtual machine that failed\n";
 
-/// Whether this is an option that writes a file, and may have to replace one.
+/// Whether the option writes a file, and so may replace one.
 bool is_output_option(const std::string& option);
 
-/// Throws UsageError if `option` may not replace the file at `path`. It may if there is none, or an empty one, or one
-/// that the same option of the same command wrote before, or by --force; what can be executed it never may. Reads the
-/// file.
+/// Throws UsageError if `option` may not replace the file at `path`. A file may be replaced if it is empty, or if the
+/// same option of the same command wrote it before. --force allows any file but an executable file. Reads the file.
 void check_replaceable(const std::string& option, const std::string& path);
 
-/// The same of a path that was remembered, when it is written: something else may have come there since.
+/// remember_output stores an output's path. check_still_replaceable checks that path again before it is written,
+/// because another file may have appeared there.
 void remember_output(const std::string& option, const std::string& path);
 void check_still_replaceable(const std::string& path);
 

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 std::time_t now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
 
-/// The complete lines of points.jsonl, and how many bytes they take.
+/// The complete lines of points.jsonl, and their length in bytes.
 std::pair<std::vector<Json>, std::size_t> read_points(const std::string& path) {
   std::vector<Json> points;
   std::size_t bytes = 0;
@@ -55,10 +55,10 @@ UniqueFd lock_results(const std::string& folder) {
       break;
     case LockResult::kHeld:
       throw UsageError(fmt::format("{} measures into the folder {}", lock_holder(fd.get()), folder),
-                       "wait until it ends, or end it; then resume");
+                       "wait until that process ends, or end the process; then resume");
     case LockResult::kNoLocks:
-      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command resume it meanwhile\n", folder,
-                 std::strerror(errno));
+      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command resume this folder meanwhile\n",
+                 folder, std::strerror(errno));
   }
   return fd;
 }
@@ -95,7 +95,7 @@ ResultsFolder::ResultsFolder(std::string path) : path_(std::move(path)) {
 
 void ResultsFolder::refuse_used() const {
   throw UsageError(fmt::format("the folder {} is not empty", path_),
-                   "give --out a new folder, or resume the run in this one with --resume");
+                   "give --out a new folder, or resume the run in this folder with --resume");
 }
 
 void ResultsFolder::open_points(int flags) {
@@ -123,20 +123,22 @@ void ResultsFolder::check_still_there() const {
                      named_file.st_dev == open_file.st_dev;
   if (there) return;
   if (open_file.st_nlink == 0) {
-    throw UsageError(fmt::format("the results folder {} was deleted during the run, and with it its {} point{}", path_,
+    throw UsageError(fmt::format("the results folder {} and its {} point{} were deleted during the run", path_,
                                  points_.size(), points_.size() == 1 ? "" : "s"),
-                     "measure again, and leave the folder alone meanwhile");
+                     "measure again, and leave the folder alone until the run ends");
   }
-  throw UsageError(fmt::format("the results folder {} was moved during the run", path_),
-                   "move it back, or resume with: --resume NEW_PLACE (the points so far are in it)");
+  throw UsageError(
+      fmt::format("the results folder {} was moved during the run", path_),
+      "move the folder back, or resume with --resume NEW_FOLDER (the folder contains the finished points)");
 }
 
 void ResultsFolder::add(const Point& point) {
   check_still_there();
   const std::string line = json_line(to_json(point)) + "\n";
   if (!write_all(points_fd_.get(), line)) {
-    throw UsageError(fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
-                     fmt::format("free some space; what was finished is kept, resume with: --resume {}", path_));
+    throw UsageError(
+        fmt::format("cannot write {}/{}: {}", path_, kPointsFile, std::strerror(errno)),
+        fmt::format("free some space, then resume with: --resume {} (the finished points are kept)", path_));
   }
   points_.push_back(point);
 }
@@ -158,44 +160,47 @@ void ResultsFolder::write(const std::string& name, const std::string& text) cons
   write_file(path_ + "/" + name, text);
 }
 
-ZEROTAX_FIELDS(ComparableTimes, hosts, left_out)
-ZEROTAX_FIELDS_READ(RunParts, environment, environments, comparable_times, points, points_file)
+void from_json(const Json& json, RunParts& run) {
+  read_field(json, "environment", run.environment);
+  read_field(json, "environments", run.environments);
+  read_field(json, "comparable_times", run.comparable_times);
+  read_field(json, "points", run.points);
+  read_field(json, "points_file", run.points_file);
+}
 
 namespace {
 
-Json head_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
-  Json json{{"schema", kRunSchema},
-            {"zerotax_version", ZEROTAX_VERSION},
-            {"state", header.state},
-            {"started", header.started},
-            {"finished", header.finished.empty() ? Json(nullptr) : Json(header.finished)},
-            {"command", header.command},
-            {"environment", header.environment}};
-  write_field(json, "load", header.load);
-  write_field(json, "environments", header.environments);
-  write_field(json, "comparable_times", header.comparable_times);
-  write_field(json, "loads", header.loads);
-  json["allocators"] = Json::array();
-  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
-  json["plan"] = {{"points_planned", plan.points.size()},
-                  {"points_finished", finished},
-                  {"study", plan.study.empty() ? Json(nullptr) : Json(plan.study)}};
-  return json;
+RunDocument document_of(const RunHeader& header, const Plan& plan, std::size_t finished) {
+  RunDocument document{.schema = kRunSchema,
+                       .zerotax_version = ZEROTAX_VERSION,
+                       .state = header.state,
+                       .started = header.started,
+                       .command = header.command,
+                       .environment = {header.environment},
+                       .load = header.load,
+                       .environments = header.environments,
+                       .comparable_times = header.comparable_times,
+                       .loads = header.loads,
+                       .plan = {plan.points.size(), finished, {}}};
+  if (!header.finished.empty()) document.finished.emplace(header.finished);
+  for (const Allocator& allocator : plan.allocators) document.allocators.push_back(entry_of(allocator));
+  if (!plan.study.empty()) document.plan.study.emplace(plan.study);
+  return document;
 }
 
 }  // namespace
 
 Json run_json(const RunHeader& header, const Plan& plan, std::size_t finished) {
-  Json json = head_json(header, plan, finished);
-  json["points_file"] = kPointsFile;
-  return json;
+  RunDocument document = document_of(header, plan, finished);
+  document.points_file = kPointsFile;
+  return document;
 }
 
 Json run_json(const RunHeader& header, const Plan& plan, const std::vector<Point>& points) {
-  Json json = head_json(header, plan, points.size());
-  json["points"] = Json::array();
-  for (const Point& point : points) json["points"].push_back(to_json(point));
-  return json;
+  RunDocument document = document_of(header, plan, points.size());
+  std::vector<Json>& all = document.points.emplace();
+  for (const Point& point : points) all.push_back(to_json(point));
+  return document;
 }
 
 }  // namespace zerotax

@@ -20,7 +20,7 @@
 namespace zerotax {
 namespace {
 
-/// Above the numbers that shells use (up to 255), and within those that select(2) accepts (below 1024).
+/// A descriptor above the numbers that shells use (up to 255), and below the limit of select(2), 1024.
 constexpr rlim_t kHighNumber = 960;
 
 [[noreturn]] void cannot(const char* call) {
@@ -29,13 +29,13 @@ constexpr rlim_t kHighNumber = 960;
 
 UniqueFd make_file(const char* name) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  // The flag exists since Linux 6.3; vm.memfd_noexec may require it.
+  // MFD_NOEXEC_SEAL exists since Linux 6.3, where vm.memfd_noexec may require it.
   UniqueFd fd(::memfd_create(name, kFlags | MFD_NOEXEC_SEAL));
   if (!fd && errno == EINVAL) fd = UniqueFd(::memfd_create(name, kFlags));
   return fd;
 }
 
-/// The number of this process in /proc, which may show another PID namespace.
+/// The PID of this process in /proc, which may show another PID namespace.
 std::string own_number() {
   std::error_code failure;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self", failure);

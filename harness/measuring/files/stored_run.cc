@@ -25,7 +25,7 @@ constexpr const char* kRemedy = "give a results folder, or a file of zerotax run
 constexpr const char* kDamaged = "measure it again";
 constexpr const char* kMeasureEdgesAgain = "delete it, or measure again: zerotax study --resume";
 
-/// A point that is as its schema says; its metrics must agree, and it must be the only one of its kind.
+/// Reads a point and checks it: it must match its schema, its metrics must agree, and its key must be new.
 Point checked_point(const Json& json, const std::string& where, std::set<std::string>& keys, std::uint64_t page) {
   Point point;
   try {
@@ -43,7 +43,7 @@ Point checked_point(const Json& json, const std::string& where, std::set<std::st
   return point;
 }
 
-/// The file of points beside run.json, and nowhere else.
+/// The path of the points' file. Throws UsageError unless the file lies beside run.json.
 std::string points_file(const RunParts& run, const fs::path& folder, const std::string& file) {
   const std::string name = run.points_file.value_or(kPointsFile);
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
@@ -53,7 +53,7 @@ std::string points_file(const RunParts& run, const fs::path& folder, const std::
   return (folder / name).string();
 }
 
-/// The points that a run's document holds itself.
+/// The points that a run's document contains itself.
 std::vector<Point> points_within(const RunParts& run, const std::string& file) {
   std::vector<Point> points;
   std::set<std::string> keys;
@@ -77,7 +77,7 @@ StoredRun run_of(const RunParts& run, const std::string& file) {
   return stored;
 }
 
-/// What lies beside the points of a results folder.
+/// Reads the files beside the points of a results folder.
 void add_beside(const fs::path& folder, StoredRun& stored) {
   const std::string controls = (folder / "controls.jsonl").string();
   if (is_there(controls)) {
@@ -92,7 +92,7 @@ void add_beside(const fs::path& folder, StoredRun& stored) {
   const std::string edges = (folder / kEdgesFile).string();
   if (is_there(edges)) {
     const RunParts run = read_run(edges, kMeasureEdgesAgain);
-    if (!run.points) throw UsageError(edges + " has no points of its own", kMeasureEdgesAgain);
+    if (!run.points) throw UsageError(edges + " contains no points", kMeasureEdgesAgain);
     stored.edges = points_within(run, edges);
     stored.files.push_back(edges);
   }

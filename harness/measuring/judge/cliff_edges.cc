@@ -20,7 +20,7 @@ struct Edge {
   const Point* above;
 };
 
-/// Points of one lane, by size.
+/// The points of one lane, by size.
 using Lane = std::map<std::uint64_t, const Point*>;
 
 std::map<std::pair<double, std::string>, Lane> lanes_of(const FindingSubject& subject) {
@@ -33,7 +33,8 @@ std::map<std::pair<double, std::string>, Lane> lanes_of(const FindingSubject& su
   return lanes;
 }
 
-/// Between two thresholds behaviour does not change, so the point nearest to one stands for that side of it.
+/// Adds an edge for each exact threshold. Behavior does not change between two thresholds, so the point nearest to a
+/// threshold represents that side of the threshold.
 void add_threshold_edges(const FindingSubject& subject, double touch, const std::string& thread, const Lane& lane,
                          std::vector<Edge>& edges) {
   std::vector<const MeasuredThreshold*> thresholds;
@@ -63,7 +64,7 @@ void add_neighbour_edges(const Lane& lane, std::vector<Edge>& edges) {
   }
 }
 
-/// "" if no metric changes by ten times; else what does, in words.
+/// Describes the metrics that change by a factor of ten or more; empty if no metric does.
 std::string change_words(const Edge& edge) {
   const auto jump = [&](std::optional<std::uint64_t> below, std::optional<std::uint64_t> above, std::uint64_t unit) {
     if (!below || !above) return false;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
-#include "base/fields.h"
 #include "base/units.h"
 #include "base/wrap.h"
 
@@ -28,23 +28,11 @@ bool are_alike(const Json& before, const Json& after, double slack) {
 
 }  // namespace
 
-const char* word_of(Direction direction) {
-  constexpr const char* kWords[] = {"worse", "better", "neither"};
-  return kWords[static_cast<std::size_t>(direction)];
-}
-
-const char* heading_of(Direction direction) {
-  return direction == Direction::kNeither ? "changed" : word_of(direction);
-}
+const char* heading_of(Direction direction) { return direction == Direction::kNeither ? "changed" : word(direction); }
 
 Direction opposite_of(Direction direction) {
   constexpr Direction kOpposites[] = {Direction::kBetter, Direction::kWorse, Direction::kNeither};
   return kOpposites[static_cast<std::size_t>(direction)];
-}
-
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"same", "better", "worse", "mixed", "changed", "failed"};
-  return kWords[static_cast<std::size_t>(verdict)];
 }
 
 Verdict joined_verdict(bool failed, bool worse, bool better, bool changed) {
@@ -58,13 +46,9 @@ bool passes(Verdict verdict, bool strict) {
   return verdict == Verdict::kSame || (verdict == Verdict::kBetter && !strict);
 }
 
-void to_json(Json& json, Direction direction) { json = word_of(direction); }
-void from_json(const Json& json, Direction& direction) {
-  direction = json == "worse" ? Direction::kWorse : json == "better" ? Direction::kBetter : Direction::kNeither;
+void Range::check_fields() const {
+  if (high < low) throw std::invalid_argument(fmt::format(": the high end {} is below the low one {}", high, low));
 }
-void to_json(Json& json, Verdict verdict) { json = word_of(verdict); }
-ZEROTAX_FIELDS_WRITTEN(NotCompared, name, why)
-ZEROTAX_FIELDS_WRITTEN(Range, low, high)
 
 std::string not_compared_text(const std::vector<NotCompared>& all, bool explain) {
   constexpr std::size_t kLongReason = 45;
@@ -72,7 +56,7 @@ std::string not_compared_text(const std::vector<NotCompared>& all, bool explain)
   std::vector<std::pair<const NotCompared*, std::size_t>> reasons;
   for (const NotCompared& each : all) {
     const std::string line = fmt::format("not compared, {}: {}", each.why, each.name);
-    // A name stays on one line, but a long reason does not.
+    // A name is kept on one line; a long reason is wrapped.
     if (explain) text += each.why.size() < kLongReason ? "  " + line + "\n" : wrap(line, "  ", "    ");
     const auto found =
         std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first->why == each.why; });
@@ -97,8 +81,6 @@ std::string accept_text(Verdict verdict, const std::string& command) {
   if (verdict != Verdict::kBetter) return accept_note(command) + "\n";
   return fmt::format("Keep the improvement as the new baseline with: {}\n", command);
 }
-
-ZEROTAX_FIELDS_WRITTEN(ConditionDifference, name, before, after, may_explain, sentence)
 
 std::vector<ConditionDifference> differing_conditions(const std::vector<ConditionRow>& rows, const Json& before,
                                                       const Json& after) {

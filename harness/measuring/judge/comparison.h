@@ -5,36 +5,41 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 
 namespace zerotax {
 
-// The words of every comparison of a measurement with an earlier one, whether of an allocator or of a program.
+// Types and texts for comparing a measurement of an allocator or program with an earlier measurement.
 
-/// The direction of a change. More of a cost is worse; a metric that only describes is neither.
+/// The direction of a change. A change to a higher cost is worse. A change in a metric that is no cost is neither
+/// better nor worse.
 enum class Direction : std::uint8_t { kWorse, kBetter, kNeither };
-/// "worse", "better", "neither".
-const char* word_of(Direction direction);
-/// The same, with "changed" for neither.
+ENUM_WORDS(Direction, "worse", "better", "neither")
+/// The direction as a heading: "changed" means neither.
 const char* heading_of(Direction direction);
 Direction opposite_of(Direction direction);
 
 /// The verdict of all changes together.
 enum class Verdict : std::uint8_t {
   kSame,
-  kBetter,   ///< some changes are for the better, none for the worse
-  kWorse,    ///< some are for the worse, none for the better
-  kMixed,    ///< both
-  kChanged,  ///< neither better nor worse
-  kFailed,   ///< calloc crashes, hangs or breaks its promise, and did not in the baseline
+  kBetter,   ///< some changes are improvements, none is a regression
+  kWorse,    ///< some changes are regressions, none is an improvement
+  kMixed,    ///< both improvements and regressions
+  kChanged,  ///< changes that are neither better nor worse
+  kFailed,   ///< calloc crashes, hangs or breaks its promise, but did not in the baseline
 };
-/// "same", "better", "worse", "mixed", "changed", "failed".
-const char* word_of(Verdict verdict);
+ENUM_WORDS(Verdict, "same", "better", "worse", "mixed", "changed", "failed")
+inline constexpr const char* kVerdictMeaning =
+    "The verdict. same: no change. better: improvements without a regression. worse: regressions without an "
+    "improvement. mixed: improvements and regressions. changed: changes that are neither. failed: calloc crashes, "
+    "hangs or breaks its promise, but did not in the baseline.";
 
-/// The verdict of several parts: whether any part failed, is worse, is better, or changed without being either.
+/// The verdict of several parts. The arguments say whether any part failed, is worse, is better, or changed in neither
+/// direction.
 Verdict joined_verdict(bool failed, bool worse, bool better, bool changed);
 
-/// The verdict of changes, each with a `direction`.
+/// The verdict of changes. Each change has a `direction`.
 template <typename Changes>
 Verdict verdict_of(const Changes& changes, bool failed = false) {
   const auto any = [&](Direction direction) {
@@ -43,30 +48,30 @@ Verdict verdict_of(const Changes& changes, bool failed = false) {
   return joined_verdict(failed, any(Direction::kWorse), any(Direction::kBetter), any(Direction::kNeither));
 }
 
-/// Whether a check passes: nothing changed, or for the better alone. `strict`: improvements fail, too.
+/// Whether a check passes: nothing changed, or every change is an improvement. With `strict`, improvements fail, too.
 bool passes(Verdict verdict, bool strict);
 
-/// The range of a count over several measurements.
 struct Range {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
+  RESULT("range", "The range of a count over several measurements.");
+  FIELD(std::uint64_t, low, "The lowest value.");
+  FIELD(std::uint64_t, high, "The highest value.");
   bool operator==(const Range&) const = default;
   [[nodiscard]] std::uint64_t width() const { return high - low; }
-  /// The value in the range that is nearest to another value.
+  /// The value in the range that is nearest to `value`.
   [[nodiscard]] std::uint64_t nearest(std::uint64_t value) const { return std::clamp(value, low, high); }
   /// The distance of a value from the range.
   [[nodiscard]] std::uint64_t beyond(std::uint64_t value) const {
     return std::max(value, nearest(value)) - std::min(value, nearest(value));
   }
   void add(std::uint64_t value) { *this = {std::min(low, value), std::max(high, value)}; }
+  /// Throws std::invalid_argument for a range whose high end is below its low end.
+  void check_fields() const;
 };
-void to_json(Json& json, const Range& value);
-/// Throws std::invalid_argument for a range whose high end is below its low end.
-void from_json(const Json& json, Range& value);
 
-/// Keeps the changes that a further measurement shows as well, and names the others in `gone`. Changes that were not
-/// measured again stay. A Change has `times`, name_of(change), and lasts(change, again). The latter reduces the change
-/// to the part that both measurements show, and returns false if there is no such part.
+/// Keeps the changes that a further measurement confirms, and adds the names of the other changes to `gone`. Changes
+/// that were not measured again stay.
+/// A Change has `times`, name_of(change), and lasts(change, again). `lasts` reduces the change to the part that both
+/// measurements show, and returns false if there is no such part.
 template <typename Change, typename IsMeasured>
 void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again, std::vector<std::string>& gone,
                   const IsMeasured& is_measured) {
@@ -81,55 +86,52 @@ void keep_lasting(std::vector<Change>& changes, const std::vector<Change>& again
   });
 }
 
-/// Something that was not compared, and why: a metric, "thresholds", "points of other sizes".
 struct NotCompared {
-  std::string name;
-  std::string why;  ///< "depends on the clock", "within the tolerance", "left out by --only"
+  RESULT("not compared", "A metric or measurement that was not compared, and the reason.");
+  FIELD(std::string, name,
+        "A metric, the word 'thresholds', or the measurements that were left out, such as points of other sizes.");
+  FIELD(std::string, why, "The reason, such as 'depends on the clock', or 'within the tolerance'.");
 };
 
-void to_json(Json& json, Direction direction);
-void from_json(const Json& json, Direction& direction);
-void to_json(Json& json, Verdict verdict);
-void to_json(Json& json, const NotCompared& value);
-
-/// For people: the number of things that were not compared, for each reason; each of them with `explain`.
+/// Text for people: for each reason, the number of metrics and measurements that were not compared; with `explain`,
+/// their names.
 std::string not_compared_text(const std::vector<NotCompared>& all, bool explain);
 
-/// The line that offers the command which accepts a change; empty if nothing changed.
+/// The line with the command that accepts a change; empty if nothing changed.
 std::string accept_text(Verdict verdict, const std::string& command);
-/// The same offer in the formats of other programs.
+/// The same line as accept_text, for the formats of other programs.
 std::string accept_note(const std::string& command);
 
 /// A condition of measurements: its key in documents, and its name for people.
 struct ConditionRow {
   const char* key;
   const char* name;
-  double slack = 0;  ///< numbers that differ by at most this share of the larger one are alike
+  double slack = 0;  ///< numbers are alike if they differ by at most this share of the larger number
 };
 
-/// A condition that is not the same in two measurements, or unknown in one of them.
 struct ConditionDifference {
-  std::string name;
-  std::string before;  ///< in words; "unknown" if the measurement lacks it
-  std::string after;
-  bool may_explain = false;  ///< whether it could explain a change that was found; never if it is unknown
-  std::string sentence;      ///< "kernel: 6.1.0 before, 6.18.44 now"
+  RESULT("condition", "A condition that differs between two measurements, or is unknown in one of them.");
+  FIELD(std::string, name, "The condition in words, such as kernel or page size.");
+  FIELD(std::string, before,
+        "The condition of the baseline, in words; 'unknown' if the baseline's version of zerotax "
+        "did not record the condition.");
+  FIELD(std::string, after, "The condition of this machine, in words.");
+  FIELD(bool, may_explain,
+        "Whether the difference could explain a change that was found; false if the condition is unknown.");
+  FIELD(std::string, sentence, "The difference in one sentence: 'kernel: 6.1.0 before, 6.18.44 now'.");
 };
-void to_json(Json& json, const ConditionDifference& value);
 
-/// Compares the conditions of `rows` in two objects of conditions.
+/// Compares the conditions listed in `rows` between two JSON objects of conditions.
 std::vector<ConditionDifference> differing_conditions(const std::vector<ConditionRow>& rows, const Json& before,
                                                       const Json& after);
 
 /// One subject, an allocator or a command, compared with its baseline.
 struct CheckedSubject {
-  std::string baseline_path;
-  Json measured_on;  ///< this machine, as in a baseline
   Verdict verdict = Verdict::kSame;
   std::string sentence;
   std::vector<NotCompared> not_compared;
   std::vector<ConditionDifference> conditions;  ///< conditions that differ from those of the baseline
-  std::string accept;                           ///< the command that accepts what is new
+  std::string accept;                           ///< the command that accepts the changes
 };
 
 /// Several subjects, each compared with its own baseline.
@@ -139,7 +141,7 @@ struct CheckedSubjects {
   bool strict = false;  ///< improvements fail, too
   Verdict verdict = Verdict::kSame;
   std::string sentence;
-  bool passed = true;  ///< nothing changed, or for the better alone
+  bool passed = true;  ///< nothing changed, or every change is an improvement
 };
 
 /// The verdict of all subjects together.

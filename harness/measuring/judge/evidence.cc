@@ -23,7 +23,7 @@ std::string part_words(const Evidence::Count& part, const Evidence::Count& whole
   return fmt::format("{} of {}", format_size(part.value_or(0)), format_size(whole.value_or(0)));
 }
 
-/// Bytes that anyone returned to the kernel; nothing if none of these counts is known.
+/// Bytes that the program and its allocator returned to the kernel; no value if none of these counts is known.
 Evidence::Count returned_by_all(const Evidence& evidence) {
   Evidence::Count sum;
   for (const Evidence::Count& part : {evidence.returned_by_allocator, evidence.returned_by_trim,
@@ -33,7 +33,7 @@ Evidence::Count returned_by_all(const Evidence& evidence) {
   return sum;
 }
 
-/// Whether `part` is at least half of the returned bytes, and at least half as many bytes were refilled.
+/// Whether `part` is at least half of the returned bytes, and the refilled bytes are at least half of `part`.
 bool comes_again(const Evidence::Count& part, const Evidence& evidence) {
   return is_half_of(part, returned_by_all(evidence)) && is_half_of(evidence.refilled, part);
 }
@@ -46,10 +46,11 @@ std::string setting_words(const Evidence& evidence) {
   if (!evidence.setting_instead.empty()) text += fmt::format(" (in place of {})", evidence.setting_instead);
   if (evidence.setting_unbounded) {
     text += fmt::format(
-        ". It keeps whatever is freed: zerotax advise tries it under a limit of {}, twice the peak and 256 MiB",
+        ". This setting keeps all freed memory: zerotax advise tries the setting under a limit of {}, twice the "
+        "peak and 256 MiB",
         format_size(evidence.memory_limit.value_or(0)));
   }
-  text += fmt::format("; {} of {} that went back were needed again",
+  text += fmt::format("; {} of {} that were returned to the kernel were needed again",
                       format_size(std::min(evidence.refilled.value_or(0), returned_by_all(evidence).value_or(0))),
                       format_size(returned_by_all(evidence).value_or(0)));
   if (evidence.names_trim) {
@@ -70,18 +71,19 @@ bool has_copies(const Evidence& evidence) {
          *evidence.copied_by_children + *evidence.copied_by_parent >= kFew;
 }
 
-/// Whether the requested blocks could be most of the fresh memory, without reusing that memory several times.
+/// Whether the requested bytes are at least half of the fresh memory, and too few to have reused that memory several
+/// times.
 bool is_of_blocks_used_once(const Evidence& evidence) {
   return is_half_of(evidence.requested, evidence.fresh) && *evidence.requested < 4 * *evidence.fresh;
 }
 
-/// The least that the program's own memset wrote first, without bytes that were refilled.
+/// Lower bound of the fresh bytes to which the program's own memset wrote first. Refilled bytes are subtracted.
 Evidence::Count first_written(const Evidence& evidence) {
   if (!evidence.by_hand_fresh || !evidence.refilled) return std::nullopt;
   return *evidence.by_hand_fresh - std::min(*evidence.by_hand_fresh, *evidence.refilled);
 }
 
-/// Whether most of the memory that the allocator held was outside all blocks.
+/// Whether most of the memory that the allocator held was outside the program's blocks.
 bool is_mostly_free(const Evidence& evidence) {
   if (!evidence.held_peak || !evidence.held_elsewhere || !evidence.live_at_most) return false;
   const std::uint64_t held = *evidence.held_peak - std::min(*evidence.held_peak, *evidence.held_elsewhere);
@@ -127,24 +129,24 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) {
        return kAnotherAllocator +
               fmt::format(
-                  "; at most {} that it held were in blocks that the program had not freed, and the allocator "
-                  "took new memory nevertheless",
+                  "; blocks in use filled at most {} that the allocator held, and the allocator nevertheless took new "
+                  "memory",
                   part_words(e.live_at_most, e.held_peak));
      }},
     {"fresh-held", Costly::kFresh, true,
      [](const Evidence& e) { return is_of_blocks_used_once(e) && is_half_of(e.live_at_least, e.held_peak); },
      [](const Evidence& e) {
        return fmt::format(
-           "allocate less, or free earlier; most of what is zeroed is memory that the program never had before, and it "
-           "has blocks of {} or more at one time",
+           "allocate less, or free earlier; most of the zeroed memory is new to the program, which holds blocks "
+           "of {} or more at one time",
            format_size(e.live_in_one.value_or(*e.live_at_least)));
      }},
 
     {"trims", Costly::kRefilled, true, [](const Evidence& e) { return comes_again(e.returned_by_trim, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "call malloc_trim less often, or not at all; {} that went back to the kernel came from it, and {} were "
-           "needed again",
+           "call malloc_trim less often, or not at all; malloc_trim returned {} that went back to the kernel, and"
+           " {} were needed again",
            part_words(e.returned_by_trim, returned_by_all(e)), format_size(*e.refilled));
      }},
     {"thread-stacks", Costly::kRefilled, true, [](const Evidence& e) { return comes_again(e.returned_of_threads, e); },
@@ -176,15 +178,15 @@ const std::vector<AdviceRow> kRows{
                           part_words(e.returned_by_allocator, returned_by_all(e)),
                           !e.sets_options.empty()
                               ? fmt::format("the program sets its options itself ({})", e.sets_options)
-                          : e.setting_too_small ? "no known setting makes it keep blocks as large as these"
-                                                : "no known setting is left that makes it keep memory");
+                          : e.setting_too_small ? "no known setting makes the allocator keep blocks of this size"
+                                                : "no other known setting makes the allocator keep memory");
      }},
     {"program-returns", Costly::kRefilled, true,
      [](const Evidence& e) { return comes_again(e.returned_by_program, e); },
      [](const Evidence& e) {
        return fmt::format(
-           "keep the memory that the program itself returns by munmap or madvise, and use it again (the sites say "
-           "where); the program returned {} that went back to the kernel",
+           "keep and reuse the memory that the program itself returns by munmap or madvise (at the listed sites); the "
+           "program returned {} that went back to the kernel",
            part_words(e.returned_by_program, returned_by_all(e)));
      }},
 
@@ -201,14 +203,15 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) {
        return fmt::format(
            "use malloc in place of calloc where the program overwrites the block; calloc cleared {} of memory that was "
-           "used before or was not examined",
+           "used before, or was not examined",
            format_size(*e.cleared_in_calloc));
      }},
     {"cleared-in-malloc", Costly::kCleared, false,
      [](const Evidence& e) { return !is_cleared_in_calloc(e) && e.cleared_elsewhere.value_or(0) != 0; },
      [](const Evidence& e) {
        return fmt::format(
-           "switch off the setting of the allocator that clears blocks in malloc and realloc; {} were cleared there",
+           "switch off the allocator's setting that clears blocks in malloc and realloc; {} were cleared in these "
+           "calls",
            format_size(*e.cleared_elsewhere));
      }},
     {"in-free", Costly::kInFree, false, [](const Evidence&) { return true; },
@@ -259,7 +262,7 @@ const std::vector<AdviceRow> kRows{
      [](const Evidence& e) { return has_copies(e) && *e.copied_by_children > *e.copied_by_parent; },
      [](const Evidence& e) {
        return fmt::format(
-           "have the children write less to what they share, or become another program sooner; they copied {} of {}",
+           "have the children write less to shared pages, or call exec sooner; the children copied {} of {}",
            format_count(*e.copied_by_children), format_counted(*e.copied_by_children + *e.copied_by_parent, "page"));
      }},
     {"copied-by-parent", Costly::kCopies, true,

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/size.h"
 #include "base/units.h"
 #include "judge/points.h"
 #include "os/page.h"
@@ -15,14 +16,14 @@
 namespace zerotax {
 namespace {
 
-Answer answer(bool holds) { return holds ? Answer::kYes : Answer::kNo; }
+YesNo answer(bool holds) { return holds ? YesNo::kYes : YesNo::kNo; }
 
-/// Whether there are such calls; unknown if no kind of call is known.
-Answer any_of(const Point& point, std::optional<RedundantCalls> (*calls)(const Point&)) {
-  return redundant_calls(point) ? answer(calls(point).has_value()) : Answer::kUnknown;
+/// Whether `calls` finds any calls; unknown if the redundant calls of the point are unknown.
+YesNo any_of(const Point& point, std::optional<RedundantCalls> (*calls)(const Point&)) {
+  return redundant_calls(point) ? answer(calls(point).has_value()) : YesNo::kUnknown;
 }
 
-/// Calls that are alike: how many, and what was measured of them.
+/// Calls that are alike: their number, and their measured values.
 struct Alike {
   std::uint64_t ops;
   const MetricValues* values;
@@ -42,14 +43,14 @@ std::uint64_t ops_of(const std::vector<Alike>& kinds) {
                          [](std::uint64_t sum, const Alike& kind) { return sum + kind.ops; });
 }
 
-/// The calls of the timing pass that got the same sort of memory as those of a mode of the audit; nullptr if there are
-/// none. A huge page takes one fault, so calls with few faults can populate as much as calls with many. The result is
-/// therefore the kind that is as frequent as the mode (`share` of all calls). Of two equally frequent kinds, it is the
-/// one with more faults.
+/// The calls of the timing pass that got the same sort of memory as a mode of the audit; nullptr if there are none.
+/// A huge page takes one fault, so calls with few faults can populate as much as calls with many. The result is
+/// therefore the kind that is as frequent as the mode (`share` of all calls). Of two equally frequent kinds, the result
+/// is the kind with more faults.
 const MetricValues* twin_of(const std::vector<Alike>& timing, double share, std::uint64_t populated, std::uint64_t size,
                             bool fresh) {
   if (timing.size() == 1 && !timing.front().values->evident_count(Metric::kCallocFaults)) {
-    return timing.front().values;  // nothing indicates another kind
+    return timing.front().values;  // nothing suggests that the calls differ
   }
   const auto all = static_cast<double>(ops_of(timing));
   const Alike* twin = nullptr;
@@ -78,8 +79,13 @@ bool is_change_of_block(std::uint64_t difference, std::uint64_t size_bytes) {
   return static_cast<double>(difference) > kPartOfBlock * static_cast<double>(size_bytes);
 }
 
-Answer is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
-  return bytes ? answer(is_much(*bytes, size)) : Answer::kUnknown;
+bool is_change_of_zeroing(std::uint64_t difference, std::uint64_t size_bytes) {
+  constexpr std::uint64_t kMostSlack = 256 * kKiB;
+  return difference > kMostSlack || is_change_of_block(difference, size_bytes);
+}
+
+YesNo is_much_of(const std::optional<std::uint64_t>& bytes, std::uint64_t size) {
+  return bytes ? answer(is_much(*bytes, size)) : YesNo::kUnknown;
 }
 
 std::optional<RedundantCalls> fresh_calls(const Point& point) {
@@ -98,12 +104,12 @@ std::optional<RedundantCalls> reuse_calls(const Point& point) {
              : std::optional(all->front());
 }
 
-Answer zeroes_fresh(const Point& point) { return any_of(point, fresh_calls); }
+YesNo zeroes_fresh(const Point& point) { return any_of(point, fresh_calls); }
 
-Answer zeroes_reused(const Point& point) { return any_of(point, reuse_calls); }
+YesNo zeroes_reused(const Point& point) { return any_of(point, reuse_calls); }
 
-Answer first_redundant(const Point& point) {
-  if (point.first() == nullptr) return Answer::kUnknown;
+YesNo first_redundant(const Point& point) {
+  if (point.first() == nullptr) return YesNo::kUnknown;
   return is_much_of(borne_out(point, of_first(Metric::kRedundantZeroedBytes)), point.size_bytes);
 }
 
@@ -113,29 +119,29 @@ std::uint64_t bytes_beyond(const Point& point) {
   return zeroed > point.size_bytes ? zeroed - point.size_bytes : 0;
 }
 
-Answer zeroes_beyond(const Point& point) {
+YesNo zeroes_beyond(const Point& point) {
   const bool first = point.first() != nullptr && point.first()->is_measured(Metric::kZeroedBytes);
-  if (!first && !point.is_measured(Metric::kZeroedBytes)) return Answer::kUnknown;
+  if (!first && !point.is_measured(Metric::kZeroedBytes)) return YesNo::kUnknown;
   const bool beyond = bytes_beyond(point) >= std::max(point.page_bytes(), point.size_bytes / 16);
   const bool bound =
       point.is_upper_bound(Metric::kZeroedBytes) || (first && point.first()->is_upper_bound(Metric::kZeroedBytes));
-  return beyond && bound ? Answer::kUnknown : answer(beyond);
+  return beyond && bound ? YesNo::kUnknown : answer(beyond);
 }
 
-Answer clears_in_free(const Point& point) {
+YesNo clears_in_free(const Point& point) {
   return is_much_of(borne_out(point, Metric::kZeroedInFreeBytes), point.size_bytes);
 }
 
-Answer needless_in_free(const Point& point) {
+YesNo needless_in_free(const Point& point) {
   return is_much_of(borne_out(point, Metric::kRedundantZeroedInFreeBytes), point.size_bytes);
 }
 
-Answer returns_memory(const Point& point) {
-  if (point.touch != 1) return Answer::kUnknown;
+YesNo returns_memory(const Point& point) {
+  if (point.touch != 1) return YesNo::kUnknown;
   const auto faults = operation_faults(point);
   const SystemCalls* of_free = point.calls(Metric::kFreeSyscalls);
   const SystemCalls* of_calloc = point.calls(Metric::kCallocSyscalls);
-  if (!faults || of_free == nullptr || of_calloc == nullptr) return Answer::kUnknown;
+  if (!faults || of_free == nullptr || of_calloc == nullptr) return YesNo::kUnknown;
   const auto made = [&](const char* name) {
     return point.calls(Metric::kFreeSyscalls, name).value_or(0) +
            point.calls(Metric::kCallocSyscalls, name).value_or(0);
@@ -151,19 +157,19 @@ const char* SizeRanges::word() const {
   return all && unknown.empty() ? "always" : "some";
 }
 
-SizeRanges ranges_of(const std::map<std::uint64_t, Answer>& sizes) {
+SizeRanges ranges_of(const std::map<std::uint64_t, YesNo>& sizes) {
   SizeRanges ranges;
   bool held = false;
   for (const auto& [size, answer] : sizes) {
-    (answer == Answer::kUnknown ? ranges.unknown : ranges.known).push_back(size);
-    if (answer == Answer::kYes) {
+    (answer == YesNo::kUnknown ? ranges.unknown : ranges.known).push_back(size);
+    if (answer == YesNo::kYes) {
       if (held) {
         ranges.spans.back().to = size;
       } else {
         ranges.spans.push_back({size, size});
       }
     }
-    held = answer == Answer::kYes;
+    held = answer == YesNo::kYes;
   }
   return ranges;
 }
@@ -187,7 +193,7 @@ std::optional<std::vector<RedundantCalls>> redundant_calls(const Point& point) {
       calls.calloc_faults = twin->evident_count(Metric::kCallocFaults);
       calls.calloc_ns = twin->number(Metric::kCallocNs);
     }
-    // An upper bound is not enough. The faults of these calls, or the time of storing zeros, must confirm it.
+    // An upper bound is not enough. The faults of these calls, or the time of storing zeros, must confirm the bound.
     const bool known = fresh ? calls.calloc_faults.has_value() : point.number(Metric::kZeroNs).value_or(0) > 0;
     if (calls.at_most && !known) return std::nullopt;
     found.push_back(calls);

@@ -14,7 +14,7 @@
 namespace zerotax {
 namespace {
 
-/// The steady state, or the first operation; nullptr if there is none.
+/// The values of the steady state or of the first operation; nullptr if they are absent.
 const MetricValues* values_of(const Point& point, EvidenceMetric metric) {
   if (!metric.first) return &point;
   return point.first();

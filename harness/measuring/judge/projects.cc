@@ -37,7 +37,7 @@ KnownRemedy setting_remedy(const ProjectKnob& knob) {
           {}};
 }
 
-/// Whether a configuration has a setting already.
+/// Whether a configuration already has a setting.
 bool has_all(const std::map<std::string, std::string>& env, const Settings& setting) {
   return std::all_of(setting.begin(), setting.end(), [&](const auto& one) {
     const auto found = env.find(one.first);
@@ -45,7 +45,7 @@ bool has_all(const std::map<std::string, std::string>& env, const Settings& sett
   });
 }
 
-/// Each with whether it is of every size of the finding.
+/// Returns each known remedy, and whether it covers every size of the finding.
 std::vector<std::pair<KnownRemedy, bool>> known_remedies(const AllocatorFindings& subject, const Finding& finding) {
   std::vector<std::pair<KnownRemedy, bool>> found;
   const std::string version = subject.version.value_or("");
@@ -123,7 +123,8 @@ KnownRemedies remedies_of(const AllocatorFindings& subject, const Finding& findi
 }
 
 KnownRemedies united_remedies(const AllocatorFindings& subject, const std::vector<Finding>& findings) {
-  std::vector<std::pair<KnownRemedy, std::size_t>> all;  // with the number of findings that are gone by it
+  std::vector<std::pair<KnownRemedy, std::size_t>> all;  // second: the number of findings that the remedy avoids
+                                                         // completely
   for (const Finding& finding : findings) {
     for (const auto& known : known_remedies(subject, finding)) {
       const auto& remedy = known.first;

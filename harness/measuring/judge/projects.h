@@ -7,68 +7,96 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "judge/rule.h"
 
 namespace zerotax {
 
-// What is known of an allocator's project: allocators/<name>/upstream.json, whose keys are the names of these fields
-// (results/schema/upstream.schema.json describes them).
+// The parts of allocators/<name>/upstream.json that findings and reports read. record/remedies.h reads the other parts.
 
-/// Something that is known of findings.
+inline constexpr Limit kFindingName = form("^[a-z]+(-[a-z]+)*$");
+inline constexpr Limit kVersionNumber = form(R"(^[0-9]+(\.[0-9]+)*$)");
+
+/// A known fact about findings, with the sizes that it applies to.
 struct ProjectEntry {
-  std::vector<std::string> findings;  ///< their names
-  std::optional<std::uint64_t> from_bytes;
-  std::optional<std::uint64_t> below_bytes;
-  std::string words;
-  std::string mark;
+  RESULT("entry", "A known fact about findings.");
+  FIELD(std::vector<std::string>, findings,
+        "Names of the findings that the entry applies to: a rule and the part that distinguishes its findings; for "
+        "example 'redundant-fresh-first'.",
+        kFindingName, least_items(1));
+  FIELD(std::optional<std::uint64_t>, from_bytes, "Smallest size that the entry applies to, in bytes.");
+  FIELD(std::optional<std::uint64_t>, below_bytes, "Size from which on the entry no longer applies, in bytes.");
+  FIELD(std::string, words, "Description: the effect of a setting, the code of a cause, or the text of a report.");
+  FIELD(std::string, mark, "Source of the entry. S: read in the source or tracker. M: measured. unconfirmed: neither.",
+        one_of("S|M|unconfirmed"));
 
-  /// Whether it is about a finding, and about all of its sizes.
+  /// Whether the entry applies to a finding (is_about), and whether it applies to all of the finding's sizes (covers).
   [[nodiscard]] bool is_about(const Finding& finding) const;
   [[nodiscard]] bool covers(const Finding& finding) const;
 };
 
 struct ProjectKnob : ProjectEntry {
-  Settings env;
-  std::optional<std::string> since;
+  RESULT("knob", "A setting that, according to `source`, avoids findings. zerotax report tries the setting.");
+  FIELD(Settings, env, "The setting.");
+  BASE_FIELDS(ProjectEntry);
+  FIELD(std::optional<std::string>, since, "First version of the allocator that has the setting.", kVersionNumber);
 };
 
 struct ProjectIssue : ProjectEntry {
-  std::string id;
-  std::string url;
-  std::string state;
-  std::optional<std::vector<std::string>> fixed_in;
+  RESULT("duplicate", "An existing report.");
+  FIELD(std::string, id, "Name of the report; for example 'microsoft/mimalloc#1104'.");
+  FIELD(std::string, url, "Address of the report.", form("^https://"));
+  BASE_FIELDS(ProjectEntry);
+  FIELD(std::string, state, "State of the report: open, closed without a change, or fixed.",
+        one_of("open|closed|fixed"));
+  FIELD(std::optional<std::vector<std::string>>, fixed_in, "First versions with the fix, one for each series.",
+        kVersionNumber, least_items(1));
 };
 
 struct Diagnostics {
-  Settings env;
-  std::string words;
+  RESULT("diagnostics", "Output of the allocator that the project asks for in reports.");
+  FIELD(Settings, env, "The setting that makes the allocator print the output.");
+  FIELD(std::string, words, "Description of the output.", kMayBeEmpty);
 };
 
 struct Project {
-  std::string name;
-  std::string project;
-  std::string tracker;
-  std::string form;
-  std::optional<std::string> component;
-  std::optional<std::string> deliberate;
-  std::optional<Diagnostics> diagnostics;
-  std::vector<ProjectKnob> knobs;
-  std::vector<ProjectEntry> causes;
-  std::vector<ProjectIssue> duplicates;
-  std::optional<std::vector<std::string>> debian;  ///< names of its packages: a release of Debian has one of them
+  RESULT("project", "Facts about an allocator's project.");
+  FIELD(std::string, name, "Name of the allocator, as in its folder's name.");
+  FIELD(std::string, project, "Name of the project, owner/name where it is on GitHub.");
+  FIELD(std::string, tracker, "Address to which reports are sent; 'none' if there is no tracker.",
+        zerotax::form("^(https://.*|none)$"));
+  FIELD(std::string, form,
+        "The form in which the project wants reports, a file in harness/allocator/report/forms; 'none' if nothing is "
+        "reported.",
+        one_of("github|bugzilla|onetbb|none"));
+  FIELD(std::optional<std::string>, component, "Component in the project's tracker.", kMayBeEmpty);
+  FIELD(std::optional<std::string>, labels, "Labels in the project's tracker.", kMayBeEmpty);
+  FIELD(std::optional<std::string>, deliberate, "The reason why nothing is reported: the behavior is intended.",
+        kMayBeEmpty);
+  FIELD(std::optional<std::vector<std::string>>, debian,
+        "Names of the allocator's packages in Debian's releases, newest first; a release has at most one of them."
+        " zerotax history --debian measures these packages.",
+        zerotax::form("^[a-z0-9][a-z0-9.+-]+$"), least_items(1));
+  FIELD(std::optional<Diagnostics>, diagnostics, "Output of the allocator that the project asks for in reports.");
+  FIELD(std::vector<ProjectKnob>, knobs,
+        "Settings that, according to their sources, avoid findings. zerotax report tries the settings.");
+  FIELD(std::vector<ProjectEntry>, causes,
+        "Causes in the source: function, file, version, and the behavior of the code.");
+  FIELD(std::vector<ProjectIssue>, duplicates, "Existing reports.");
 };
 
-/// The files by the allocator's name: built in, so that an installed zerotax needs no such folder.
+/// The contents of the files allocators/<name>/upstream.json, by the allocator's name. The contents are built in, so an
+/// installed zerotax does not need the folder.
 const std::map<std::string, std::string>& embedded_upstreams();
 
-/// nullptr if nothing is known. `allocator` is the name it was measured under.
+/// Returns nullptr if nothing is known. `allocator` is the name under which the allocator was measured.
 const Project* project_of(const std::string& allocator);
 
-/// The unchanged file, with the parts that `zerotax advise` reads.
+/// The complete file, including the parts that `zerotax advise` reads.
 const Json* upstream_of(const std::string& allocator);
 
-/// The entries of a list of an allocator's project that are about a finding.
+/// Returns the entries about a finding in one list of an allocator's project.
 template <typename Entry>
 std::vector<Entry> entries_about(const std::string& allocator, std::vector<Entry> Project::*list,
                                  const Finding& finding) {
@@ -79,43 +107,48 @@ std::vector<Entry> entries_about(const std::string& allocator, std::vector<Entry
   return entries;
 }
 
-/// Whether dotted version numbers `one` < `other`, part by part; a part's letters count for nothing.
+/// Whether the version `one` is older than `other`. Compares the dotted numbers part by part, and ignores letters.
 bool is_older(const std::string& one, const std::string& other);
 /// Whether a version lacks a setting that came with `since`. An unknown version (a build ID) may have the setting.
 bool lacks(const std::string& version, const std::optional<std::string>& since);
 
-/// The version of the same major series in which a known report's cause is gone, if `version` is older than that; of
-/// another series, the oldest such version that is newer.
+/// Returns the version with the fix of a known report, if `version` is older. The fix in the same major series is
+/// preferred; if that series has no fix, the oldest later version with a fix is returned.
 std::optional<std::string> fixed_later(const ProjectIssue& duplicate, const std::string& version);
 
-/// A known way to avoid a finding: a version in which its cause is gone, or a setting. The fields of the other kind are
-/// absent.
+/// A known way to avoid a finding: a version without its cause, or a setting. Only the fields of one of these kinds are
+/// present.
 struct KnownRemedy {
-  std::string kind;  ///< "version", "setting"
-  std::optional<std::string> version;
-  std::optional<std::string> id;  ///< the project's report of the fix; `url` is its address
-  std::optional<std::string> url;
-  std::optional<Settings> env;
-  std::optional<std::string> line;  ///< the text before a command in a shell
-  std::optional<bool> confirmed;
-  std::string text;             ///< a sentence, with `code` in backticks
-  std::optional<bool> in_part;  ///< for several findings: some of them, or some of their sizes, stay
+  RESULT("remedy", "A known way to avoid a finding.");
+  FIELD(std::string, kind, "Kind of the remedy: a later version of the allocator, or a setting.",
+        one_of("version|setting"));
+  FIELD(std::optional<std::string>, version,
+        "The oldest version without the finding's cause, in the same major series if there is one.");
+  FIELD(std::optional<std::string>, id, "The project's report of the fix.");
+  FIELD(std::optional<std::string>, url, "Address of the project's report.");
+  FIELD(std::optional<Settings>, env, "The setting.");
+  FIELD(std::optional<std::string>, line, "The setting in the form of a shell assignment before a command.");
+  FIELD(std::optional<bool>, confirmed,
+        "Whether the setting's effect was measured, or read in the allocator's source.");
+  FIELD(std::string, text, "The remedy in a sentence, with code between backticks.");
+  FIELD(std::optional<bool>, in_part,
+        "For several findings: whether some findings, or some of their sizes, remain with the remedy.");
   bool operator==(const KnownRemedy&) const = default;
 };
 using KnownRemedies = std::vector<KnownRemedy>;
 
-/// The remedies of one finding, from its project's data: versions first, then settings. Empty if none is known.
+/// The remedies of one finding, from its project's data: versions first, then settings. Empty if no remedy is known.
 KnownRemedies remedies_of(const AllocatorFindings& subject, const Finding& finding);
 
-/// The remedies of several findings of an allocator, each once.
+/// The remedies of several findings of an allocator, without repetition.
 KnownRemedies united_remedies(const AllocatorFindings& subject, const std::vector<Finding>& findings);
 
 /// Remedies in one sentence each: "Use mimalloc 2.2.7 or later (microsoft/mimalloc#1104)." Without remedies, the
-/// sentence says that none is known.
+/// sentence says that no remedy is known.
 std::string remedies_sentence(const KnownRemedies& remedies);
 
-/// Remedies in the short form for tables: "mimalloc 2.2.7 or later, or `MIMALLOC_DISALLOW_ARENA_ALLOC=1`"; "nothing
-/// that is known". `allocator`: its name.
+/// Remedies in the short form for tables, such as "mimalloc 2.2.7 or later, or `MIMALLOC_DISALLOW_ARENA_ALLOC=1`", or
+/// "nothing that is known". `allocator` is the name of the allocator.
 std::string remedies_line(const std::string& allocator, const KnownRemedies& remedies);
 
 }  // namespace zerotax

@@ -29,14 +29,11 @@ std::string metric_text(const NamedMetric& metric) {
 
 }  // namespace
 
-std::string severity_word(Severity severity) {
-  constexpr const char* kWords[] = {"low", "medium", "high"};
-  return kWords[static_cast<std::size_t>(severity)];
-}
+std::string severity_word(Severity severity) { return word(severity); }
 
 Severity parse_severity(std::string_view word) {
   for (const Severity each : kSeverities) {
-    if (severity_word(each) == word) return each;
+    if (zerotax::word(each) == word) return each;
   }
   refuse_word(fmt::format("invalid severity '{}'", word), std::string(word), {"low", "medium", "high"});
 }
@@ -74,7 +71,7 @@ std::uint64_t named_size(std::uint64_t from_bytes, std::uint64_t to_bytes) {
 std::string range_text(std::uint64_t from_bytes, std::uint64_t to_bytes) {
   if (from_bytes == to_bytes) return format_size(from_bytes);
   const std::string from = format_size(from_bytes), to = format_size(to_bytes);
-  // Sizes on both sides of a threshold look alike.
+  // The rounded sizes on both sides of a threshold can look alike.
   if (from == to) return fmt::format("{} to {} bytes", format_count(from_bytes), format_count(to_bytes));
   return fmt::format("{} to {}", from, to);
 }
@@ -90,7 +87,7 @@ bool same_subject(const Point& one, const Point& other) {
   return one.allocator == other.allocator && one.version == other.version && one.env == other.env;
 }
 
-/// `one`: any point of the allocator.
+/// `one` is any point of the allocator.
 FindingSubject subject_of(const Point& one, const std::vector<Point>& points, const MeasuredThresholds& thresholds,
                           const BesidePoints& beside) {
   FindingSubject subject{one.allocator, {}, {}, {}, {}, {}};
@@ -107,7 +104,8 @@ FindingSubject subject_of(const Point& one, const std::vector<Point>& points, co
   return subject;
 }
 
-/// Two findings of a rule may fall on one name, as where an allocator is good in between; no two ids may be the same.
+/// Makes ids unique. Two findings of a rule may get the same name, for example if sizes between the two ranges do not
+/// show the finding.
 void tell_apart(const std::string& allocator, std::vector<Finding>& findings) {
   std::set<std::string> ids;
   for (Finding& finding : findings) {

@@ -11,40 +11,55 @@
 #include <variant>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/measured.h"
+#include "judge/signature.h"
 #include "point/typed_point.h"
 
 namespace zerotax {
 
-/// How much a finding matters (docs/findings.md says by which rule).
+/// How much a finding matters. docs/findings.md has the rule.
 enum class Severity { kLow, kMedium, kHigh };
+ENUM_WORDS(Severity, "low", "medium", "high")
 inline constexpr Severity kSeverities[] = {Severity::kHigh, Severity::kMedium, Severity::kLow};
 
-/// "low", "medium", "high", and back. Throws UsageError for another word.
+/// Words of severities: "low", "medium" and "high". Throws UsageError for another word.
 std::string severity_word(Severity severity);
 Severity parse_severity(std::string_view word);
 
-/// From blocks of this many bytes on, a finding matters more.
+/// Minimum block size in bytes at which a finding matters more.
 inline constexpr std::uint64_t kBigBlock = 1 << 20;
 
-/// What of the page shows a finding at its best.
+/// The figure and the column of the page that show a finding best.
 struct ShownIn {
   const char* figure;       ///< "time", "faults", "bytes" or "heat"
-  const char* column = "";  ///< by its name in the page's address; empty: the figure's first
+  const char* column = "";  ///< the column's name in the page's address; empty for the figure's first column
 };
 
-/// A metric by the name that it has in documents, whose end says its unit; or yes or no.
+/// A metric, or a yes or no, under its name in documents. The name of a metric ends with its unit.
 struct NamedMetric {
   std::string name;
   Measured<std::variant<std::uint64_t, double, bool>> value;
 };
-using NamedMetrics = std::vector<NamedMetric>;
 
-/// In words: "calloc_ns 40.0 ms; zeroed_bytes 4,096 bytes; avoids yes". A metric that is n/a has its reason.
+/// Metrics as a JSON object {NAME: value or {"na": why}}, which keeps their order.
+struct NamedMetrics : std::vector<NamedMetric> {
+  using vector::vector;
+  static constexpr const char* kSchema = R"({
+    "type": "object",
+    "additionalProperties": {
+      "anyOf": [{"type": "number", "minimum": 0}, {"type": "boolean"}, {"$ref": "point.schema.json#/$defs/na"}]
+    }
+  })";
+};
+void to_json(Json& json, const NamedMetrics& metrics);
+
+/// Metrics in words, such as "calloc_ns 40.0 ms; zeroed_bytes 4,096 bytes; avoids yes". A metric that is n/a has its
+/// reason.
 std::string metrics_text(const NamedMetrics& metrics);
 
-/// A point that shows a finding, with the metrics that do.
+/// A point that shows a finding, with the metrics that show it.
 struct EvidencePoint {
   std::string case_name;
   std::uint64_t size_bytes = 0;
@@ -55,25 +70,29 @@ struct EvidencePoint {
 
 /// One thing that an allocator does needlessly, with all the points that show it.
 struct Finding {
-  std::string rule;              ///< set by whoever applies the rule
-  std::string name;              ///< its rule, and what distinguishes it within the rule, as in "redundant-fresh-first"
-  std::uint64_t from_bytes = 0;  ///< smallest and largest measured size that show it
-  std::uint64_t to_bytes = 0;    ///< both ends included
-  std::uint64_t named_bytes = 0;  ///< the size in its id, which it keeps when other sizes are measured
-  bool exact = false;             ///< named_bytes is the very byte at which it happens
+  std::string rule;               ///< set by the function that applies the rule
+  std::string name;               ///< the rule, and the part that distinguishes the finding within the rule, as in
+                                  ///< "redundant-fresh-first"
+  std::uint64_t from_bytes = 0;   ///< smallest measured size that shows the finding
+  std::uint64_t to_bytes = 0;     ///< largest measured size that shows the finding
+  std::uint64_t named_bytes = 0;  ///< the size in the id, which stays the same when other sizes are measured
+  bool exact = false;             ///< whether the finding starts at exactly named_bytes
   Severity severity = Severity::kLow;
-  std::string title;                    ///< one line, with ratio and size
-  std::string sentence;                 ///< one sentence in plain words
-  std::optional<ShownIn> shown_in;      ///< nothing: what its rule says
-  std::vector<EvidencePoint> evidence;  ///< all that show it
+  std::string title;                    ///< the finding in one line, with ratio and size
+  std::string sentence;                 ///< the finding in one sentence of plain words
+  std::optional<ShownIn> shown_in;      ///< no value if the rule's shown_in applies
+  std::vector<EvidencePoint> evidence;  ///< all points that show the finding
 };
 
 /// Environment variables, in the order in which an allocator's project gives them.
 struct Settings : std::vector<std::pair<std::string, std::string>> {
   using vector::vector;
+  static constexpr const char* kSchema = R"({"type": "object", "additionalProperties": {"type": "string"}})";
 };
+void to_json(Json& json, const Settings& settings);
+void from_json(const Json& json, Settings& settings);
 
-/// "KEY=VALUE" of each.
+/// Returns each setting as "KEY=VALUE".
 template <typename Environment>
 std::vector<std::string> setting_words(const Environment& env) {
   std::vector<std::string> words;
@@ -89,52 +108,67 @@ struct AllocatorFindings {
   std::map<std::string, std::string> env;
   std::vector<Finding> findings;  ///< most costly first
 
-  /// "mimalloc 2.0.9"; "mimalloc" where the version is not known.
+  /// The allocator with its version, such as "mimalloc 2.0.9"; only the allocator if the version is unknown.
   [[nodiscard]] std::string name() const { return allocator + (version ? " " + *version : ""); }
-  /// " KEY=VALUE", behind `with`; "" without settings.
+  /// The settings, as in " KEY=VALUE", after the text `with`; empty if there are none.
   [[nodiscard]] std::string settings(const char* with = " ") const;
   [[nodiscard]] std::uint64_t count(Severity severity) const;
 };
 
-/// "mimalloc-redundant-fresh-100MiB".
+/// The finding's id, such as "mimalloc-redundant-fresh-100MiB".
 std::string finding_id(const std::string& allocator, const Finding& finding);
 
-/// The size that names a range of sizes: the first of 100 MiB, 20 MiB, 1 MiB, 256 KiB, 64 KiB that lies in it, else its
-/// largest; so that an id stays the same on another grid of sizes.
+/// The size that names a range: the first of 100 MiB, 20 MiB, 1 MiB, 256 KiB and 64 KiB that lies in the range, else
+/// the largest size. An id thus stays the same if the grid of sizes changes.
 std::uint64_t named_size(std::uint64_t from_bytes, std::uint64_t to_bytes);
 
-/// "100 MiB", or "20 MiB to 1 GiB".
+/// The range for people, such as "100 MiB" or "20 MiB to 1 GiB".
 std::string range_text(std::uint64_t from_bytes, std::uint64_t to_bytes);
 
-/// A threshold of a run (zerotax.thresholds/1), as far as rules look at it.
+/// A threshold of a run.
 struct MeasuredThreshold {
-  std::string allocator;
-  double touch = 0;
-  std::string thread;
-  std::uint64_t after_bytes = 0;
-  std::uint64_t at_bytes = 0;
-  bool exact = false;
-  bool noisy = false;
+  static constexpr Limit kMostBytes = most(140737488355328);
+
+  RESULT("threshold", "A size at which behavior changes.");
+  FIELD(std::string, allocator, "Name of the allocator, as in the lane.");
+  FIELD(double, touch, "Fraction of the pages that the program writes between calloc and free, from 0 to 1.",
+        as_in("point.schema.json#/properties/touch"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", as_in("point.schema.json#/properties/thread"));
+  FIELD(std::uint64_t, after_bytes,
+        "The largest size known to behave as in `below`, in bytes; at_bytes - 1 if the threshold is exact.", least(1),
+        kMostBytes);
+  FIELD(std::uint64_t, at_bytes, "The smallest size known to behave as in `above`, in bytes.", least(2), kMostBytes);
+  FIELD(bool, exact,
+        "Whether the threshold was found to the byte. False if sizes between after_bytes and at_bytes behaved "
+        "differently when probed again, if behavior changed too often, or if zeroing in free is unknown there.");
+  FIELD(Signature, below, "Behavior at after_bytes.");
+  FIELD(Signature, above, "Behavior at at_bytes.");
+  FIELD(BehaviourChanges, changes, "The changes, in words.", least_items(1));
+  FIELD(bool, noisy, "Whether one of the two sides behaved differently when probed again.");
+  // Absent if a case other than calloc_loop was searched.
+  FIELD(std::optional<bool>, steady,
+        "Whether the steady state changes at the threshold. If false, only the first calloc of a process changes.");
+  FIELD(std::optional<bool>, doubtful, "Whether the threshold is unreliable: noisy, or not exact.");
 };
 
-/// What a rule looks at: all that was measured of one allocator in one configuration.
+/// The input of a rule: all measurements of one allocator in one configuration.
 struct FindingSubject {
   std::string allocator;
-  std::vector<const Point*> points;                  ///< of this allocator
-  std::vector<const MeasuredThreshold*> thresholds;  ///< of this allocator
-  std::vector<const Point*> edges;     ///< of this allocator, on both sides of its thresholds, one byte apart
+  std::vector<const Point*> points;                  ///< points of this allocator
+  std::vector<const MeasuredThreshold*> thresholds;  ///< thresholds of this allocator
+  std::vector<const Point*> edges;     ///< points of this allocator on both sides of its thresholds, one byte apart
   std::vector<const Point*> peers;     ///< points of the other allocators of the same run
-  std::vector<const Point*> controls;  ///< of this allocator: the same points on every host of a fleet
+  std::vector<const Point*> controls;  ///< control points of this allocator, measured on every host of a fleet
 };
 
-/// A rule over measured points: one static object of this kind in judge/rules/<name>.cc. Deterministic metrics
-/// decide; times only illustrate.
+/// A rule over measured points. Each judge/rules/<name>.cc has static objects of this class, one per rule.
+/// Deterministic metrics decide; times only illustrate.
 class FindingRule {
  public:
   using Find = std::vector<Finding> (*)(const FindingSubject& subject);
 
-  /// `name`: as in the ids of its findings; `meaning`: for people, one line; `shown_in`: of its findings, unless one
-  /// says otherwise.
+  /// `name` begins the names of the rule's findings. `meaning` is one line for people. `shown_in` applies to findings
+  /// that have no `shown_in` of their own.
   FindingRule(const char* name, const char* meaning, ShownIn shown_in, Find function);
 
   [[nodiscard]] const char* name() const { return name_; }
@@ -152,30 +186,30 @@ class FindingRule {
   Find find_;
 };
 
-/// What the finding's rule looks for, in a line.
+/// A line that describes the finding's rule.
 std::string meaning_of(const Finding& finding);
 
-/// Reads the thresholds of a run from the object of thresholds.json; null has none.
+/// The thresholds of a run, read from the JSON of thresholds.json; none if the JSON is null.
 struct MeasuredThresholds {
   std::vector<MeasuredThreshold> all;
   MeasuredThresholds() = default;
   MeasuredThresholds(const Json& document);  // NOLINT(google-explicit-constructor)
 };
 
-/// Measurements of a run beside its points.
+/// Measurements of a run other than its points.
 struct BesidePoints {
-  std::vector<Point> edges;     ///< on both sides of thresholds, one byte apart (edges_plan)
-  std::vector<Point> controls;  ///< the same points on every host of a fleet
+  std::vector<Point> edges;     ///< points on both sides of thresholds, one byte apart (edges_plan)
+  std::vector<Point> controls;  ///< control points, measured on every host of a fleet
 };
 
-/// The input of rules, one for each allocator and configuration of a run, in order of appearance. It points into its
-/// arguments.
+/// Returns the input of rules, one for each allocator and configuration of a run, in order of appearance. The result
+/// refers to the function's arguments, which must outlive the result.
 std::vector<FindingSubject> subjects_of(const std::vector<Point>& points, const MeasuredThresholds& thresholds,
                                         const BesidePoints& beside);
 
-/// Applies every rule to the points of a run, its thresholds and what was measured beside them. One entry per allocator
-/// and configuration, in order of appearance, those without findings too. `rules`: the names of the rules to apply;
-/// empty: all.
+/// Applies the rules to the points, the thresholds and the other measurements of a run. Returns one entry per allocator
+/// and configuration, in order of appearance, even without findings. `rules` are the names of the rules to apply; empty
+/// means all.
 std::vector<AllocatorFindings> find_findings(const std::vector<Point>& points,
                                              const MeasuredThresholds& thresholds = {}, const BesidePoints& beside = {},
                                              const std::vector<std::string>& rules = {});

@@ -9,7 +9,7 @@ namespace {
 struct Probed {
   std::uint64_t size;
   Signature signature;
-  std::uint64_t known;  ///< the largest size up to this one at which all of the signature was seen
+  std::uint64_t known;  ///< the largest size, up to `size`, at which the complete signature was measured
 };
 
 bool alike_but_for_free(const Signature& one, const Signature& other) {
@@ -18,7 +18,7 @@ bool alike_but_for_free(const Signature& one, const Signature& other) {
   return cleared == other;
 }
 
-/// Takes what is not known of zeroing in free to be as at a neighbouring size that is otherwise alike.
+/// Fills in unknown zeroing in free from a neighboring size that is otherwise alike.
 bool complete(Signature& signature, const Signature& neighbour) {
   return alike_but_for_free(signature, neighbour) && take_unknown(signature, neighbour);
 }
@@ -39,7 +39,7 @@ class Search {
     return asked;
   }
 
-  /// Everything that changes in (low, high], two neighbours of the grid.
+  /// Finds all changes of behavior between two neighbors of the grid.
   void search_gap(const Probed& low, const Probed& high) {
     more_changes_ = kMostChangesInGap - 1;
     bisect(low, high);
@@ -56,7 +56,8 @@ class Search {
   ThresholdSearch result;
 
  private:
-  /// A size between two that are not neighbours: on one side of a likely threshold, then on its other side.
+  /// Chooses a size between two that are more than one byte apart. If a likely threshold lies between the two sizes,
+  /// probes one side of that threshold first, then the other.
   [[nodiscard]] std::uint64_t between(std::uint64_t low, std::uint64_t high) const {
     const auto at = likely_.upper_bound(low);
     if (at != likely_.end() && *at <= high) {

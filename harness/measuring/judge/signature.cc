@@ -19,7 +19,7 @@ std::string share(std::optional<std::uint64_t> bytes, std::uint64_t beyond, std:
   return bytes ? share_of(*bytes - std::min(beyond, *bytes), size) : kUnknown;
 }
 
-/// `calls`: nullptr if they were not counted.
+/// `calls` is nullptr if the calls were not counted.
 std::set<std::string> names(const SystemCalls* calls) {
   if (calls == nullptr) return {kUnknown};
   std::set<std::string> found;
@@ -27,7 +27,8 @@ std::set<std::string> names(const SystemCalls* calls) {
   return found;
 }
 
-/// An aligned mapping is mapped larger and cut, or not, by where the kernel put it: that is rounding, not behaviour.
+/// An allocator may map too much, and then cut the mapping to its alignment with munmap. This munmap is left out,
+/// because it depends on the address that the kernel chose.
 std::set<std::string> names_in_calloc(const SystemCalls* calls) {
   std::set<std::string> found = names(calls);
   if (found.count("mmap") > 0) found.erase("munmap");
@@ -45,9 +46,10 @@ FreeZeroing in_free_of(const MetricValues& values, std::uint64_t size) {
   return {all, redundant && all != kUnknown ? share_of_bound(*redundant, size, values.page_bytes()) : kUnknown};
 }
 
-Behaviour behaviour_of(const MetricValues& values, std::uint64_t size) {
+Behaviour behaviour_of(const MetricValues& values, std::uint64_t size, double touch) {
   const auto zeroed = values.count(Metric::kZeroedBytes);
-  // Rounding up to a size class zeroes bytes that nobody asked for; they were not touched, so they are all redundant.
+  // Rounding up to a size class zeroes bytes beyond the request. The program never wrote to these bytes, so zeroing
+  // them is redundant.
   const std::uint64_t all = zeroed.value_or(0);
   const std::uint64_t beyond = all > size ? all - size : 0;
   Behaviour behaviour;
@@ -58,10 +60,12 @@ Behaviour behaviour_of(const MetricValues& values, std::uint64_t size) {
   behaviour.calloc_syscalls = names_in_calloc(values.calls(Metric::kCallocSyscalls));
   behaviour.free_syscalls = names(values.calls(Metric::kFreeSyscalls));
   behaviour.in_free = in_free_of(values, size);
+  const auto written = static_cast<std::uint64_t>(static_cast<double>(size) * touch);
+  if (written > 0) behaviour.purged.share = share(values.count(Metric::kReturnedByMadviseBytes), 0, written);
   return behaviour;
 }
 
-/// Shares of what a round of refill_loop touches.
+/// Shares of the memory that a round of refill_loop touches.
 Refilling refilling_of(const Point& point) {
   const auto requested = point.count(Metric::kRequestedBytes);
   const auto refilled = point.count(Metric::kRefilledBytes);
@@ -77,7 +81,7 @@ Refilling refilling_of(const Point& point) {
 }
 
 std::string refilling_words(const Refilling& refilling) {
-  if (refilling.refilled == kUnknown) return "refill nobody knows how much";
+  if (refilling.refilled == kUnknown) return "refill an unknown amount";
   if (refilling.refilled == "none") return "refill next to nothing: memory is kept";
   return fmt::format(
       "refill {} of what they use, returned by {}", refilling.refilled,
@@ -86,7 +90,7 @@ std::string refilling_words(const Refilling& refilling) {
 
 std::string zeroing_words(const std::string& zeroed, const std::string& redundant, const char* zero = "zero",
                           const char* write = "write") {
-  if (is_unknown(zeroed)) return fmt::format("{} nobody knows how much", zero);
+  if (is_unknown(zeroed)) return fmt::format("{} an unknown amount", zero);
   if (zeroed == "none") return fmt::format("{} no zeros", write);
   std::string what = fmt::format("{} {} block", zero, zeroed == "all" ? "the whole" : "part of the");
   if (is_unknown(redundant)) return what;
@@ -100,10 +104,10 @@ std::string zeroing_words(const FreeZeroing& in_free) {
   return zeroing_words(in_free.zeroed, in_free.redundant, "zeroes", "writes");
 }
 
-/// The rank of a share among costs.
+/// The rank of a share when costs are compared.
 int cost_of(const std::string& share) { return share == "all" ? 2 : share == "part" ? 1 : 0; }
 
-/// The same of zeroing: needless zeros cost more than those that a dirty block needs.
+/// The rank of a share of zeroing. Needless zeros cost more than zeros that a dirty block needs.
 int cost_of(const std::string& zeroed, const std::string& redundant) {
   const int needless = cost_of(redundant);
   return cost_of(zeroed) == 0 ? 0 : needless == 0 ? 1 : zeroed == "all" ? 2 + needless : 2;
@@ -117,7 +121,7 @@ std::string home_words(const std::string& home) {
   if (home == "heap") return "lives in the brk heap";
   if (home == "mapping") return "has a mapping of its own";
   if (home == "arena") return "lives in memory that the allocator keeps";
-  return "lives nobody knows where";
+  return "has an unknown mapping";
 }
 
 std::string calls_words(const std::set<std::string>& calls) {
@@ -172,7 +176,8 @@ bool is_unknown(const std::string& word) { return word.empty() || word == kUnkno
 
 bool gives_back(const Behaviour& behaviour) {
   const std::set<std::string>& calls = behaviour.free_syscalls;
-  return calls.count("munmap") + calls.count("madvise") + calls.count("brk") > 0;
+  const bool purges = calls.count("madvise") > 0 && behaviour.purged.share != "none";
+  return purges || calls.count("munmap") + calls.count("brk") > 0;
 }
 
 std::string share_of(std::uint64_t bytes, std::uint64_t size) {
@@ -194,14 +199,14 @@ bool take_unknown(Signature& signature, const Signature& known) {
 Signature signature_of(const Point& point) {
   Signature signature;
   signature.status = word_of(point.status);
-  // A point that failed has no steady state worth comparing: its status is its behaviour.
+  // A point that failed has no steady state worth comparing; its status is its behavior.
   if (!point.is_ok() || point.first() == nullptr) return signature;
   if (point.case_name == kRefillCase) {
     signature.refilling = refilling_of(point);
     return signature;
   }
-  signature.fresh = behaviour_of(*point.first(), point.size_bytes);
-  signature.reuse = behaviour_of(point, point.size_bytes);
+  signature.fresh = behaviour_of(*point.first(), point.size_bytes, point.touch);
+  signature.reuse = behaviour_of(point, point.size_bytes, point.touch);
   return signature;
 }
 
@@ -246,7 +251,7 @@ void to_json(Json& json, const BehaviourChange& change) { json = change.words; }
 
 namespace {
 
-/// Frozen: the cost of one side of a change in words of version 0.2.
+/// The cost of one side of a change that is described in the words of version 0.2. Do not change.
 int cost_in_words(std::string_view side) {
   const auto has = [&](const char* words) { return side.find(words) != std::string_view::npos; };
   if (has("crashed") || has("timeout") || has("failed") || has("not_zero") || has("misaligned")) return 9;

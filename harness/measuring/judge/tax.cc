@@ -44,14 +44,14 @@ PointTax verdict_of(const Point& point, std::size_t allocator) {
   verdict.status = point.status;
   verdict.reason = point.reason.value_or("");
   verdict.first_redundant = verdict.clears_in_free = verdict.needless_in_free = verdict.returns = verdict.slow =
-      Answer::kUnknown;
+      YesNo::kUnknown;
   verdict.looked_at_free = !point[Metric::kZeroedInFreeBytes].is_absent();
-  // What an allocator that broke its promise took for it compares with nothing.
+  // The costs of a point whose allocator broke its promise cannot be compared.
   if (point.is_ok()) add_costs(point, verdict);
   return verdict;
 }
 
-/// The place of a point's allocator; a new one if it was not seen before.
+/// The index of a point's allocator. Adds an allocator that was not seen before.
 std::size_t place_of(const Point& point, std::vector<AllocatorTax>& allocators) {
   const std::string label = allocator_label(point);
   const std::string preload = point.preload.value_or("");
@@ -70,7 +70,7 @@ std::size_t place_of(const Point& point, std::vector<AllocatorTax>& allocators) 
   return allocators.size() - 1;
 }
 
-/// Two builds of one allocator get names with the file that was preloaded.
+/// Adds the preloaded file to the names of builds of the same allocator.
 void distinguish_builds(std::vector<AllocatorTax>& allocators) {
   std::map<std::string, int> labels;
   std::map<std::string, int> names;
@@ -101,20 +101,21 @@ void compare_times(std::vector<PointTax>& points) {
       point->fastest = fastest.allocator;
       point->fastest_ns = std::max(*fastest.calloc_ns, kLeastNs);
       point->ratio = ns / *point->fastest_ns;
-      point->slow = *point->ratio >= kSlowRatio && ns >= kSlowNs ? Answer::kYes : Answer::kNo;
+      point->slow = *point->ratio >= kSlowRatio && ns >= kSlowNs ? YesNo::kYes : YesNo::kNo;
     }
   }
 }
 
-/// Of several points of a size: yes if one says so, else unknown if one does not know.
-void merge(Answer& at_size, Answer answer) {
-  if (at_size == Answer::kYes || answer == Answer::kNo) return;
+/// Joins the answers of several points of one size: yes if any is yes, else unknown if any is unknown.
+void merge(YesNo& at_size, YesNo answer) {
+  if (at_size == YesNo::kYes || answer == YesNo::kNo) return;
   at_size = answer;
 }
 
-using Sizes = std::map<std::uint64_t, Answer>;
+using Sizes = std::map<std::uint64_t, YesNo>;
 
-/// The point of the longest calls that write zeros needlessly: what is worst where there is nothing to compare with.
+/// Whether a point is worse than another. Compares the ratios to the fastest allocator or, without another allocator,
+/// the times of redundant calls.
 bool is_worse(const PointTax& one, const PointTax& other) {
   if (one.ratio || other.ratio) return one.ratio.value_or(0) > other.ratio.value_or(0);
   return *one.calls->front().calloc_ns > *other.calls->front().calloc_ns;
@@ -150,14 +151,14 @@ void add_ranges(const std::vector<PointTax>& points, std::size_t allocator, Allo
     if (point.allocator != allocator || point.case_name != "calloc_loop" || point.thread != "main") continue;
     const std::uint64_t size = point.size_bytes;
     if (point.looked_at_free) {
-      merge(cleared.emplace(size, Answer::kNo).first->second, point.clears_in_free);
-      merge(needless.emplace(size, Answer::kNo).first->second, point.needless_in_free);
+      merge(cleared.emplace(size, YesNo::kNo).first->second, point.clears_in_free);
+      merge(needless.emplace(size, YesNo::kNo).first->second, point.needless_in_free);
     }
-    if (point.touch == 1) merge(returns.emplace(size, Answer::kNo).first->second, point.returns);
+    if (point.touch == 1) merge(returns.emplace(size, YesNo::kNo).first->second, point.returns);
     if (!is_untouched_loop(point)) continue;
-    merge(redundant.emplace(size, Answer::kNo).first->second, point.redundant());
-    merge(first.emplace(size, Answer::kNo).first->second, point.first_redundant);
-    merge(slow.emplace(size, Answer::kNo).first->second, point.slow);
+    merge(redundant.emplace(size, YesNo::kNo).first->second, point.redundant());
+    merge(first.emplace(size, YesNo::kNo).first->second, point.first_redundant);
+    merge(slow.emplace(size, YesNo::kNo).first->second, point.slow);
     if (!point.is_ok()) tax.failed.push_back(size);
     if (can_be_worst(point) && (!tax.worst || is_worse(point, points[*tax.worst]))) tax.worst = n;
   }
@@ -172,9 +173,9 @@ void add_ranges(const std::vector<PointTax>& points, std::size_t allocator, Allo
 
 }  // namespace
 
-Answer PointTax::redundant() const {
-  if (!calls) return Answer::kUnknown;
-  return calls->empty() ? Answer::kNo : Answer::kYes;
+YesNo PointTax::redundant() const {
+  if (!calls) return YesNo::kUnknown;
+  return calls->empty() ? YesNo::kNo : YesNo::kYes;
 }
 
 bool is_untouched_loop(const PointTax& point) {

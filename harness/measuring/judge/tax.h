@@ -12,74 +12,78 @@
 
 namespace zerotax {
 
-// The code here judges points, once, for sentences, figures and the page. Code that shows judgements compares
-// nothing with a limit of its own.
+// This code judges each point once, for sentences, figures and the page. Code that shows judgments applies no
+// thresholds of its own.
 
-inline constexpr double kSlowRatio = 10;  ///< slow: so many times the fastest at the same size, and
-inline constexpr double kSlowNs = 1e5;    ///< so many nanoseconds: a system call more makes 200 ns ten times as slow,
-                                          ///< and nobody notices
-inline constexpr double kLeastNs = 1;     ///< what clocks resolve: times below it count as this in ratios
-inline constexpr double kLevelRatio = 1.05;  ///< below it, one takes about as much as the other
+inline constexpr double kSlowRatio = 10;  ///< smallest ratio of a slow point's time to the fastest time at the same
+                                          ///< size
+inline constexpr double kSlowNs = 1e5;    ///< smallest time of a slow point, because a ratio of ten does not matter for
+                                          ///< a call of 200 ns
+inline constexpr double kLeastNs = 1;     ///< resolution of clocks; ratios use this time in place of shorter times
+inline constexpr double kLevelRatio = 1.05;  ///< below this ratio, two times are about equal
 
-/// What is to be said of one point. Nothing of what was not measured.
+/// The judgments and metrics of one point. A metric that was not measured has no value.
 struct PointTax {
-  std::size_t allocator;  ///< its place in Verdicts::allocators
+  std::size_t allocator;  ///< index of the point's allocator in Verdicts::allocators
   std::string case_name;
   std::uint64_t size_bytes;
-  std::uint64_t page_bytes;  ///< of the machine; on a worker, a page more or less is a header, not another behaviour
+  std::uint64_t page_bytes;  ///< page size of the machine; on a worker, a difference of one page is a header, not
+                             ///< another behavior
   double touch;
   std::string thread;
   PointStatus status;
-  std::string reason;  ///< why the status is not ok
+  std::string reason;  ///< reason why the status is not ok
 
   std::optional<std::vector<RedundantCalls>> calls;  ///< kinds of later calls that write zeros needlessly
-  std::optional<std::uint64_t> zeroed_bytes;         ///< by calloc; lower median
-  std::optional<std::uint64_t> redundant_bytes;      ///< lower median
-  Answer first_redundant;                            ///< the same of the first call of the process
-  Answer clears_in_free;                             ///< free writes zeros over at least half of the block
-  Answer needless_in_free;                           ///< at least half of the block was zero then
-  bool looked_at_free;                               ///< older runs did not
-  Answer returns;                                    ///< memory goes back to the kernel and comes again, zeroed again
+  std::optional<std::uint64_t> zeroed_bytes;         ///< bytes that calloc zeroed; lower median
+  std::optional<std::uint64_t> redundant_bytes;      ///< redundant part of these bytes; lower median
+  YesNo first_redundant;                             ///< whether the first call of the process writes zeros needlessly
+  YesNo clears_in_free;                              ///< whether free writes zeros over at least half of the block
+  YesNo needless_in_free;                            ///< whether at least half of the block was already zero when free
+                                                     ///< cleared it
+  bool looked_at_free;                               ///< whether free was examined; false in older runs
+  YesNo returns;                                     ///< whether memory is returned to the kernel, and zeroed again at
+                                                     ///< its next use
   std::optional<double> calloc_ns;                   ///< median
   std::optional<std::uint64_t> calloc_faults;
-  std::vector<double> calloc_ns_modes;  ///< where calls are not alike: of each kind, most frequent first
-  std::vector<std::string> modes;       ///< the same in words, a line for each kind: mode_lines
-  std::optional<double> operation_ns;   ///< calloc, touching and free
+  std::vector<double> calloc_ns_modes;  ///< if calls are not alike, the median of each kind, most frequent first
+  std::vector<std::string> modes;       ///< the kinds in words, one line each (mode_lines)
+  std::optional<double> operation_ns;   ///< time of calloc, touching and free
   std::optional<std::uint64_t> operation_faults;
-  std::optional<double> mb_per_s;  ///< of a case that receives
-  std::optional<double> fork_ns;   ///< of a case that forks; median
-  // Against all others at the same case, size, touch and thread, by calloc_ns:
-  std::optional<std::size_t> fastest;  ///< which allocator; nothing if there is no other
+  std::optional<double> mb_per_s;  ///< rate of a case that receives
+  std::optional<double> fork_ns;   ///< time of a case that forks; median
+  // Comparison by calloc_ns with all others at the same case, size, touch and thread:
+  std::optional<std::size_t> fastest;  ///< index of the fastest allocator; no value if there is no other allocator
   std::optional<double> fastest_ns;
-  std::optional<double> ratio;  ///< to the fastest
-  Answer slow;
+  std::optional<double> ratio;  ///< the point's time divided by that of the fastest allocator
+  YesNo slow;
 
   [[nodiscard]] bool is_ok() const { return status == PointStatus::kOk; }
-  /// Whether later calls, or some of them, write zeros needlessly.
-  [[nodiscard]] Answer redundant() const;
+  /// Whether some or all later calls write zeros needlessly.
+  [[nodiscard]] YesNo redundant() const;
 };
 
-/// One allocator in one configuration: calloc_loop with touch 0 on the main thread, where nothing else is said.
+/// One allocator in one configuration. Unless noted, fields describe calloc_loop with touch 0 on the main thread.
 struct AllocatorTax {
   std::string allocator;
-  std::string version;  ///< empty: not known
-  std::string preload;  ///< empty: linked into the probe
+  std::string version;  ///< empty if unknown
+  std::string preload;  ///< empty if the allocator is linked into the probe
   std::map<std::string, std::string> env;
-  std::string label;  ///< "mimalloc 2.0.9", with its configuration if it has one; no other has the same
-  std::string name;   ///< the same without the version, as figures call it
-  std::string build;  ///< " {libmine.so}", behind the name, where another build has the same name
+  std::string label;  ///< a unique label, such as "mimalloc 2.0.9", with the configuration if there is one
+  std::string name;   ///< the label without the version, for figures
+  std::string build;  ///< suffix of the name, such as " {libmine.so}", if another build has the same name
   SizeRanges redundant;
   SizeRanges redundant_first;
   SizeRanges slow;
-  // With whatever the program wrote to its block:
+  // At any touch:
   SizeRanges cleared_in_free;
   SizeRanges needless_in_free;
-  SizeRanges returns;                 ///< with every page written
-  std::vector<std::uint64_t> failed;  ///< sizes whose point came to no result
-  std::optional<std::size_t> worst;   ///< the point with the largest ratio to the fastest, or, where there is no
-                                      ///< other allocator, of the longest calls that write zeros needlessly
-  std::size_t worker_points = 0;      ///< points measured on the main thread and on a worker
-  std::vector<std::uint64_t> worker_differs;  ///< sizes at which the redundant bytes of the two differ
+  SizeRanges returns;                         ///< at touch 1
+  std::vector<std::uint64_t> failed;          ///< sizes whose point has no result
+  std::optional<std::size_t> worst;           ///< the point with the largest ratio to the fastest allocator or, without
+                                              ///< another allocator, with the longest redundant calls
+  std::size_t worker_points = 0;              ///< number of points measured both on the main thread and on a worker
+  std::vector<std::uint64_t> worker_differs;  ///< sizes at which the redundant bytes of the two threads differ
 };
 
 struct Verdicts {
@@ -89,13 +93,13 @@ struct Verdicts {
 
 Verdicts find_verdicts(const std::vector<Point>& points);
 
-/// Whether a point is of those that an allocator is judged by.
+/// Whether an allocator is judged by the point.
 bool is_untouched_loop(const PointTax& point);
 
-/// A value of a point, in its own unit; nothing if it was not measured.
+/// A value of a point, in its own unit; no value if it was not measured.
 using PointValue = std::function<std::optional<double>(const PointTax&)>;
 
-/// The points with the least and the most of a value at one size.
+/// The points with the smallest and the largest value at one size.
 struct Apart {
   const PointTax* least = nullptr;
   const PointTax* most = nullptr;
@@ -104,12 +108,13 @@ struct Apart {
   [[nodiscard]] double ratio() const { return high / low; }
 };
 
-/// The extremes at the size where two allocators are furthest apart, among the points that are `meant`. Values below
-/// `least` count as `least`. Nothing if no size has two allocators.
+/// Finds the size at which two of the `meant` points are furthest apart, and returns these two points. Values below
+/// `least` count as `least`. Returns no value if no size has two allocators.
 std::optional<Apart> furthest_apart(const Verdicts& verdicts, const std::function<bool(const PointTax&)>& meant,
                                     const PointValue& value, double least);
 
-/// The rates, in MB/s, of receiving into untouched buffers: by TLS, or by plain TCP if TLS was not measured.
+/// Finds the smallest and largest rate, in MB/s, of receiving into untouched buffers: by TLS, or by plain TCP if TLS
+/// was not measured.
 std::optional<Apart> rates_apart(const Verdicts& verdicts);
 
 }  // namespace zerotax

@@ -23,23 +23,25 @@ TimespecGet real_timespec_get = nullptr;
 Getloadavg real_getloadavg = nullptr;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// A stopped clock advances so little that nothing becomes due, yet a loop that waits for time to pass ends.
+/// Nanoseconds that a stopped clock advances per reading. This is too little time for any work to become due, but a
+/// loop that waits for time to pass still ends.
 constexpr std::int64_t kCreep = 1;
-/// A racing clock advances by more than any known allocator waits before it gives memory back (jemalloc: 10 s).
+/// Nanoseconds that a racing clock advances per reading. The time is longer than any known allocator waits before it
+/// returns memory (jemalloc: 10 s).
 constexpr std::int64_t kLeap = 60 * kSecond;
 
-/// Runnable processes: more than any machine has CPUs.
+/// A number of runnable processes that exceeds the number of CPUs of any machine.
 constexpr double kCrowded = 100'000;
 
 std::int64_t advance = 0;  ///< nanoseconds from one reading to the next
-std::int64_t passed = 0;   ///< nanoseconds added since install(); written by the measured thread alone
+std::int64_t passed = 0;   ///< nanoseconds added since install(); only the measured thread writes it
 
 constexpr int kClocks = 16;
-/// The first reading of each clock inside a call: from then on it advances as the mode says.
+/// First reading of each clock inside a call. From then on, the mode decides how the clock advances.
 timespec started[kClocks];
 bool is_started[kClocks];
 
-// initial-exec: a thread-local of the executable needs no allocation to be reached, not even the first time.
+// With initial-exec, accessing a thread-local of the executable never allocates, not even the first time.
 [[gnu::tls_model("initial-exec")]] thread_local bool controlled = false;
 
 timespec later(timespec time, std::int64_t ns) {
@@ -79,8 +81,8 @@ int hook_timespec_get(timespec* time, int base) {
   return hook_clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
 }
 
-/// The load of the minutes before goes with the time: an idle machine where it is stopped, a crowded one where it
-/// races.
+/// Returns a load average that suits the clock's mode. For a stopped clock, returns the load of an idle machine; for a
+/// racing clock, the load of an overloaded machine.
 int hook_getloadavg(double* loads, int count) {
   if (!controlled || loads == nullptr || count < 0) return real_getloadavg(loads, count);
   const int given = count < 3 ? count : 3;

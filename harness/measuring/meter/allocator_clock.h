@@ -4,17 +4,16 @@
 
 namespace zerotax {
 
-/// The time that an allocator reads while one of its calls runs, so that its time-driven work can be suppressed or
-/// forced: clock_gettime, gettimeofday, time and timespec_get are replaced in the GOT slots of all loaded
-/// objects, and so is getloadavg, which depends on what the machine did in the minutes before. Code that reads the
-/// processor's counter, or asks the kernel by an instruction of its own, is not reached; nor are other threads than the
-/// calling one.
+/// Replaces the time that an allocator reads during its calls, to suppress or force its time-driven work. Replaces
+/// clock_gettime, gettimeofday, time and timespec_get in the GOT slots of all loaded objects. Also replaces getloadavg,
+/// whose result depends on the machine's load in the minutes before. Other threads are not affected. Code that reads
+/// the processor's counter, or makes system calls by its own instructions, is not affected either.
 class AllocatorClock {
  public:
-  /// Replaces the slots; once per process. With ClockMode::kReal nothing is replaced.
+  /// Replaces the slots, once per process. With ClockMode::kReal, replaces nothing.
   static void install(ClockMode mode);
 
-  /// While it lives, the calling thread reads the time of the mode.
+  /// While an object of this class lives, the calling thread reads times according to the clock's mode.
   class Scope {
    public:
     Scope();

@@ -19,10 +19,10 @@ extern "C" [[gnu::weak]] int malloc_watches_its_mappings();
 namespace zerotax {
 namespace {
 
-/// Page faults that a call takes by the way: a stack, a header, a page of code. As many as these are for something.
+/// Threshold of significant page faults. A call may take fewer faults for a stack, a header or a page of code.
 constexpr std::int64_t kManyFaults = 16;
 
-/// Adds what was counted since the last begin().
+/// Adds the counts since the last begin().
 void tally(SyscallTally& tally) {
   if (SyscallCounter::incomplete()) tally.incomplete = 1;
   for (std::size_t number = 0; number < SyscallCounter::kNumbers; ++number) {
@@ -42,15 +42,16 @@ void tally(SyscallTally& tally) {
   }
 }
 
-/// An allocator that asks the kernel about its own mappings, as largecache does, says so by this function: write
-/// protection by userfaultfd would show in the answers, and it would do something else than it does unwatched.
-/// (A weak reference, not dlsym: that allocates when it finds nothing, and so changes what is measured.)
+/// Whether the allocator asks the kernel about its own mappings, as largecache does. Write protection by userfaultfd
+/// would appear in the kernel's answers and change the allocator's behavior. Such an allocator therefore exports a
+/// function. (The function is a weak reference. dlsym allocates when it finds nothing, which would change the
+/// measurement.)
 bool watches_its_mappings() { return malloc_watches_its_mappings != nullptr && malloc_watches_its_mappings() != 0; }
 
 }  // namespace
 
 AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
-  // The process was started without huge pages; for people who start a probe themselves.
+  // The driver starts the process without huge pages. This call is for probes that a person starts directly.
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   samples.got_slots = static_cast<std::uint32_t>(ZeroingHook::install());
   if (samples.got_slots == 0) say(samples.na_zeroed, "no loaded object calls memset through a GOT slot");
@@ -61,14 +62,14 @@ AuditMeter::AuditMeter(SampleBlock& samples) : samples_(samples) {
     say(samples.na_pages, pagemap_.reason());
     say(samples.na_zero_page, pagemap_.reason());
   } else if (watches_its_mappings()) {
-    say(samples.na_inline, "this allocator watches its own mappings, and write protection would change them");
+    say(samples.na_inline, "this allocator watches its own mappings, and write protection would change the mappings");
   } else if (!tracker_.available()) {
     say(samples.na_inline, tracker_.reason());
   } else if (tracker_.method() == WriteTracker::Method::kAsynchronous && pagemap_.method() != Pagemap::Method::kScan) {
     say(samples.na_inline, pagemap_.no_scan_reason());
   }
   if (pagemap_.method() != Pagemap::Method::kNone && !pagemap_.knows_zero_page()) {
-    say(samples.na_zero_page, "the shared zero page cannot be told from a page that was written to");
+    say(samples.na_zero_page, "the shared zero page cannot be distinguished from a page that was written to");
   }
   if (const char* refusal = SyscallCounter::install()) {
     say(samples.na_syscalls, refusal);
@@ -88,7 +89,7 @@ void AuditMeter::begin_operation(OpSample& op) {
   unseen_in_free_ = false;
   has_twin_ = another_process_has_this_memory();
   account_.begin_operation(op);
-  // Whoever asks malloc for memory did not ask for zeros, and to look for stores of some costs a look at every page.
+  // A caller of malloc does not request zeros, so a search for stores of zeros would have to inspect every page.
   if (mallocs() && inline_watched()) say(samples_.na_inline, "of a case that mallocs, only memsets are counted");
 }
 
@@ -112,14 +113,14 @@ void AuditMeter::begin_call(bool in_free) {
   zero_filled_ = {};
   opened_dirty_.clear();
   store_count_ = 0;
-  // Our own faults in between belong to no other thread.
+  // Faults that the meter has taken since the last reading must not count as faults of another thread.
   faults_ = thread_minor_faults();
   all_faults_ = process_minor_faults();
   others_ns_ = thread_cpu_ns();
   others_ns_ = own_cpu_ns() - others_ns_;
   if (count_syscalls_) heap_end_ = program_break();
   if (count_syscalls_) give_up_counting(SyscallCounter::begin(this));
-  ZeroingHook::listen(this);  // last: the counter clears its counts
+  ZeroingHook::listen(this);  // called last, so that the hook does not see the counter clear its counts
   followed_ = count_syscalls_;
 }
 
@@ -139,7 +140,8 @@ void AuditMeter::end_call(SyscallTally& calls) {
   }
   followed_ = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ == Unfollowed::kNothing;
   account_.end_step(followed_ && !has_twin_ && all_faults_ <= faults_);
-  // Pages that another thread returned and this one populated again are there before and after.
+  // If another thread returned a page and this thread populated it again, the page is populated before and after the
+  // call, so it does not count as new.
   const std::int64_t left_nothing =
       faults_ - memset_faults_ - account_.new_bytes() / static_cast<std::int64_t>(page_bytes());
   others_drop_ = !alone_ && others_ns_ > 0 && left_nothing >= kManyFaults;
@@ -198,15 +200,16 @@ AuditMeter::Store AuditMeter::doubt(const char* why) {
 AuditMeter::Store AuditMeter::store_to(std::uintptr_t page, bool by_memset) {
   if (moved_.contains(page)) return doubt("pages were moved into the block");
   if (!anonymous_.contains(page)) {
-    return doubt("the block lies in a shared or file mapping, whose pages may be written to elsewhere");
+    return doubt("the block is in a shared or file mapping, whose pages may be written through other mappings");
   }
   const bool stored = stored_.contains(page);
   const bool watched = watched_.contains(page);
   if (watched && !written_.contains(page) && !stored) return Store::kNone;
   if (by_memset && !inline_watched()) {
-    // That inline stores go unseen is said (na_inline). A block begins and ends within a page, but has no more such.
+    // A memset normally writes only the first and the last page of the block in part. na_inline reports that inline
+    // stores go unseen.
     ++memset_beside_;
-    return memset_beside_ <= 2 ? Store::kNone : doubt("memset wrote parts of pages, and nothing tells about the rest");
+    return memset_beside_ <= 2 ? Store::kNone : doubt("memset wrote parts of pages, and the rest is unknown");
   }
   if (!followed_ || unfollowed_ != Unfollowed::kNothing) {
     return doubt(!count_syscalls_               ? &samples_.na_syscalls[0]
@@ -216,7 +219,7 @@ AuditMeter::Store AuditMeter::store_to(std::uintptr_t page, bool by_memset) {
   if (unsure_.contains(page)) return doubt("nothing tells who wrote to these pages");
   if (!in_free_ && hidden_.contains(page))
     return doubt("the kernel was allowed to take pages of the block (MADV_FREE)");
-  // New pages are those that the kernel put there in this call, and those populated now that were not before.
+  // New pages are pages that the kernel populated in this call, and pages that are populated now but were not before.
   const bool fresh = dropped_.contains(page) || !populated_before_.contains(page);
   return fresh && !populated_.contains(page) ? store_to_new(by_memset, stored || watched) : store_to_old(page, stored);
 }
@@ -225,7 +228,8 @@ AuditMeter::Store AuditMeter::store_to_old(std::uintptr_t page, bool stored) {
   const bool fresh = dropped_.contains(page) || !populated_before_.contains(page) || new_.contains(page);
   const bool dirty = !fresh && (dirty_before_.contains(page) || opened_dirty_.contains(page));
   if (!watched_.contains(page) && !stored) {
-    // What was not zero, and is, was written to, by whatever way, if nobody else can have taken it away.
+    // A page that was dirty before the call and is zero after the call was written to. The exception is a page that
+    // another thread or process may have replaced.
     if (dirty && alone_) return Store::kZerosOverDirty;
     return doubt(inline_watched() ? "nothing tells who wrote to these pages" : &samples_.na_inline[0]);
   }
@@ -234,10 +238,12 @@ AuditMeter::Store AuditMeter::store_to_old(std::uintptr_t page, bool stored) {
 }
 
 AuditMeter::Store AuditMeter::store_to_new(bool by_memset, bool stored) {
-  // A page that is new and zero was written to, unless it may only have been read, or the kernel may have populated it.
-  if (!pagemap_.knows_zero_page()) return doubt("the shared zero page cannot be told from a page that was written to");
-  if (huge_pages_) return doubt("the allocator allows huge pages, of which one store populates 512 pages");
-  if (by_memset && !stored) return doubt("memset wrote parts of pages, and nothing tells about the rest");
+  // A page that is new and zero was written to, unless the page may only have been read, or the kernel may have
+  // populated it.
+  if (!pagemap_.knows_zero_page())
+    return doubt("the shared zero page cannot be distinguished from a page that was written to");
+  if (huge_pages_) return doubt("the allocator allows huge pages, and one store to a huge page populates 512 pages");
+  if (by_memset && !stored) return doubt("memset wrote parts of pages, and the rest is unknown");
   ++claims_;
   return Store::kZeros;
 }
@@ -247,7 +253,7 @@ void AuditMeter::count(Store store, AddressRange part, std::size_t bytes) {
     case Store::kNone:
       break;
     case Store::kUnknown:
-      // Somebody else may have written the rest of a shared page; but some blocks have no page of their own.
+      // An unknown store to a page that the block shares is ignored, unless the block has no page of its own.
       if (part.bytes() == page_bytes()) forget_zeroed_bytes(doubt_);
       if (filled_.has_no_page()) forget_zeroed_bytes("the block has no page of its own");
       break;
@@ -261,8 +267,9 @@ void AuditMeter::count(Store store, AddressRange part, std::size_t bytes) {
 const char* AuditMeter::why_not_own_stores() const {
   if (has_twin_ || (!alone_ && another_process_has_this_memory()))
     return "another process has the same memory, and may have written to it";
-  // A page that this thread stored to first took it a fault. Another may have stored zeros, or had the kernel populate.
-  // The meter's own lists are among what is new, a few pages.
+  // The first store to each of the `claims_` pages takes a fault. If this thread took fewer faults, another thread may
+  // have stored zeros, or made the kernel populate pages. The bytes of new_bytes() include a few pages of the meter's
+  // own lists.
   const auto page = static_cast<std::int64_t>(page_bytes());
   const bool others_may = !alone_ && claims_ > 0;
   if (faults_ >= 0 && (static_cast<std::int64_t>(claims_) > faults_ - memset_faults_ ||
@@ -280,18 +287,19 @@ void AuditMeter::doubt_what_is_gone() {
   for (const AddressRange& pages : lost_) {
     const AddressRange part = block_.intersect(pages);
     if (part.bytes() > 0 && covered_by_memset(part) < part.bytes()) {
-      return forget_zeroed_bytes("pages of the block were zeroed or populated, and then given back to the kernel");
+      return forget_zeroed_bytes("pages of the block were zeroed or populated, and then returned to the kernel");
     }
   }
   const bool seen = count_syscalls_ && !SyscallCounter::incomplete() && unfollowed_ != Unfollowed::kTakesAway;
   if ((seen && alone_) || all_faults_ < 0) return;
-  // Zeros that were stored and taken away unseen cost a fault for each page, of which nothing is left.
+  // Zeros that were stored and removed unseen leave no pages, but they cost a fault per page.
   const auto page = static_cast<std::int64_t>(page_bytes());
   const std::int64_t pages = static_cast<std::int64_t>(block_.pages().bytes()) / page;
   const std::int64_t faults =
       all_faults_ - memset_faults_ - account_.new_bytes() / page - static_cast<std::int64_t>(claims_);
   if (faults >= std::max(pages / 4, kManyFaults)) {
-    forget_zeroed_bytes("page faults of the call left nothing, and what took it away was not followed");
+    forget_zeroed_bytes(
+        "page faults of the call left no pages, and the system calls that removed them were not followed");
   }
 }
 

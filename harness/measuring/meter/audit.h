@@ -12,9 +12,10 @@
 
 namespace zerotax {
 
-/// The audit pass: what calloc and free wrote zeros over, how much of it had been zero, which system calls they made,
-/// and whether the block is all zero. docs/method.md describes each metric. Slow, and no clock of it means anything.
-/// audit.cc has what both calls share, audit_memset.cc, audit_calloc.cc, audit_free.cc and audit_kernel.cc the rest.
+/// The audit pass. Finds how many bytes calloc and free overwrote with zeros, and how many of these bytes were already
+/// zero. Also finds which system calls calloc and free made, and whether the block is all zero. docs/method.md
+/// describes each metric. The pass is slow, and its times are meaningless. Both calls share the code in audit.cc. The
+/// code for calloc and memset is in audit_calloc.cc, and the code for free and system calls is in audit_kernel.cc.
 class AuditMeter final : public Meter, private ZeroingHook::Listener, private SyscallCounter::Observer {
  public:
   explicit AuditMeter(SampleBlock& samples);
@@ -32,13 +33,14 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void before_call(const SystemCall& call) override;
   void after_call(const SystemCall& call, long result) override;
 
-  /// Around the call of the allocator itself.
+  /// Call these two around the allocator's own call.
   void begin_call(bool in_free);
   void end_call(SyscallTally& tally);
   void give_up_counting(const char* why);
 
-  // calloc: what the memory was like before it (populated pages of the whole process, dirty pages of the blocks handed
-  // out), and what it left behind beyond its memsets.
+  // Functions for calloc, which compare the memory before and after the call. Stores by memset are counted when they
+  // are made. look_before_calloc() finds the populated pages of the whole process, and the dirty pages of earlier
+  // blocks.
   void look_before_calloc();
   void look_after_calloc(AddressRange block);
   template <typename Touch>
@@ -48,14 +50,16 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void note_place(AddressRange block);
   void remember_block(AddressRange block);
 
-  // free: the same, of the block's pages alone. They may go while it runs, so each is looked at before it goes.
+  // Functions for free, which compare only the block's pages. Pages may disappear during the call, so each page is
+  // inspected before it can disappear.
   AddressRange take_live(const void* block);
   void look_before_free();
   void look_after_free();
   void count_before_they_go(AddressRange pages);
   void count_zeros_of(AddressRange pages);
 
-  // memset (audit_memset.cc): what it writes is known. Where it writes part of a page, the rest is watched.
+  // Functions for memset, whose stores are known. If memset writes only a part of a page, stores to the rest of the
+  // page are watched.
   template <typename Visit>
   static void for_each_partial_page(AddressRange range, Visit visit);
   void note_stores_beside(std::uintptr_t page);
@@ -64,40 +68,41 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void remember_store(AddressRange range);
   void look_for_late_zeros();
 
-  // System calls that change pages.
+  // Functions for system calls that change pages.
   void look_before_populating(AddressRange target);
   void watch_what_was_populated(const SystemCall& call, long result);
   void watch_run(AddressRange run);
   void note_zeros_that_go(AddressRange pages);
   void note_unfollowed(const SystemCall& plain, const SystemCall& call, long result);
 
-  /// Whether a populated page of the block that reads zero was written to, as far as is known.
+  /// Whether the call wrote to a populated page of the block that reads as zero; kUnknown if nothing shows it.
   enum class Store { kNone, kZeros, kZerosOverDirty, kUnknown };
-  /// `by_memset`: a memset wrote a part of the page, and the question is about the rest.
+  /// `by_memset` means that a memset wrote a part of the page. The result then concerns the rest of the page.
   Store store_to(std::uintptr_t page, bool by_memset);
   Store store_to_old(std::uintptr_t page, bool stored);
   Store store_to_new(bool by_memset, bool stored);
   Store doubt(const char* why);
-  /// `bytes`: of the part, those that no memset wrote.
+  /// `bytes` is the number of bytes of `part` that no memset wrote.
   void count(Store store, AddressRange part, std::size_t bytes);
-  /// Adds what was found page by page to the operation.
+  /// Adds the bytes that were found page by page to the operation.
   void add_filled();
-  /// Why it need not be this thread that stored zeros to the pages found; nullptr if it was.
+  /// Returns why another thread may have stored the zeros in the pages found, or nullptr if this thread must have done
+  /// so.
   [[nodiscard]] const char* why_not_own_stores() const;
-  /// Whether pages may have been zeroed and taken away within the call, so that none is left to look at.
+  /// Checks whether pages may have been zeroed and removed within the call, so that no page is left to inspect.
   void doubt_what_is_gone();
-  /// The operation's figures of the call that is going on.
+  /// The members of `op_` to which the current calloc or free adds.
   struct Zeros {
     std::int64_t& all;
     std::int64_t& redundant;
     std::uint32_t& methods;
   };
   [[nodiscard]] Zeros zeros() const;
-  /// What is known about these pages now: populated, readable, watched, written.
+  /// Finds the state of these pages now: populated, readable, watched, written.
   bool look_at(AddressRange pages);
   [[nodiscard]] bool inline_watched() const { return samples_.na_inline[0] == '\0'; }
 
-  /// What was zeroed cannot be known: some of it may have been zeroed unseen.
+  /// Makes the zeroed bytes unknown, because some may have been zeroed unseen.
   void forget_zeroed_bytes(const char* why);
 
   SampleBlock& samples_;
@@ -106,36 +111,38 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   PageAccount account_{pagemap_, samples_};
   WriteTracker tracker_;
   bool count_syscalls_ = false;
-  bool unseen_ = false;  ///< some zeroing of this operation may have gone unseen: of calloc, of free
+  bool unseen_ = false;  ///< some bytes that calloc zeroed in this operation may have gone unseen
   bool unseen_in_free_ = false;
 
-  // The call that is going on.
+  // State of the current call.
   bool in_free_ = false;
   AddressRange block_;
   FilledPages filled_;
-  std::size_t claims_ = 0;         ///< pages whose first store took a fault, if this thread made it
-  std::size_t memset_beside_ = 0;  ///< pages that a memset wrote a part of, where nothing tells about the rest
-  bool followed_ = false;          ///< whether all its system calls were seen
+  std::size_t claims_ = 0;         ///< pages whose first store took a fault of this thread, if this thread made the
+                                   ///< store
+  std::size_t memset_beside_ = 0;  ///< pages of which a memset wrote a part, while stores to the rest are unknown
+  bool followed_ = false;          ///< whether all system calls made within the allocator's call were seen
   Unfollowed unfollowed_ = Unfollowed::kNothing;
-  bool has_twin_ = false;           ///< another process had the memory when the operation began
-  bool huge_pages_ = false;         ///< the process may have had some since its first call
-  const char* doubt_ = "";          ///< why the store to a page is not known
-  std::int64_t faults_ = 0;         ///< of this thread: before the call, then in it
-  std::int64_t all_faults_ = 0;     ///< the same of all threads
-  std::int64_t memset_faults_ = 0;  ///< of this thread, those that memset took
-  std::int64_t memset_began_ = 0;   ///< its faults before the last memset
-  std::int64_t others_ns_ = 0;      ///< CPU time of the other threads
-  bool others_drop_ = false;        ///< another thread may have returned pages that this thread populated again
-  bool alone_ = false;              ///< no other thread or process had the memory when the call was over
+  bool has_twin_ = false;           ///< whether another process shared the memory when the operation began
+  bool huge_pages_ = false;         ///< whether the process may have had huge pages since its first call
+  const char* doubt_ = "";          ///< why it is unknown whether a page was written to
+  std::int64_t faults_ = 0;         ///< faults of this thread: the count before the call, then during the call
+  std::int64_t all_faults_ = 0;     ///< faults of all threads: the count before the call, then during the call
+  std::int64_t memset_faults_ = 0;  ///< faults of this thread during calls to memset
+  std::int64_t memset_began_ = 0;   ///< faults of this thread before the last call to memset
+  std::int64_t others_ns_ = 0;      ///< CPU time of the other threads during the call
+  bool others_drop_ = false;        ///< whether another thread may have returned pages that this thread populated again
+  bool alone_ = false;              ///< whether no other thread or process shared the memory at the end of the call
   std::uintptr_t heap_end_ = 0;
-  FewRanges dropped_;    ///< pages taken away
-  FewRanges hidden_;     ///< pages looked at before they were closed or given to the kernel for later
-  FewRanges populated_;  ///< by the kernel, because it was asked to
-  FewRanges new_;        ///< of them, those that were not populated just before
+  FewRanges dropped_;    ///< pages that the call removed
+  FewRanges hidden_;     ///< pages inspected before the call made them inaccessible, or allowed the kernel to take them
+                         ///< later
+  FewRanges populated_;  ///< pages that the kernel populated because the call requested it
+  FewRanges new_;        ///< pages of `populated_` that were not populated just before
   FewRanges stored_;     ///< pages that were stored to before a memset wrote a part of them
-  FewRanges unsure_;     ///< pages of which that cannot be told
-  FewRanges lost_;       ///< pages that were zeroed, and then taken away
-  FewRanges moved_;      ///< by mremap
+  FewRanges unsure_;     ///< pages for which it is unknown whether they belong in `stored_`
+  FewRanges lost_;       ///< pages that were zeroed, and then removed
+  FewRanges moved_;      ///< pages that mremap moved
 
   RangeList populated_before_;
   RangeList dirty_before_;
@@ -144,29 +151,30 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   RangeList populated_after_;
   RangeList readable_;
   AddressRange zero_filled_;  ///< a mapping of private anonymous memory, found since the last system call
-  RangeList anonymous_;       ///< of them, in private anonymous mappings
+  RangeList anonymous_;       ///< readable pages in private anonymous mappings
   RangeList scratch_;
-  RangeList opened_dirty_;  ///< pages that were not zero when the call opened them for writing
-  // Before a system call that may populate, or open.
+  RangeList opened_dirty_;  ///< pages that were not zero when the call made them writable
+  // State before a system call that may populate pages or make them accessible.
   RangeList closed_at_call_;
   RangeList populated_at_call_;
   RangeList written_at_call_;
 
-  // Pages that free left dirty: whatever clears them before the next call is not a call of the allocator.
+  // Pages that free left dirty. If such a page is zero before the next call, it was cleared outside of calls to the
+  // allocator.
   RangeList left_dirty_;
   OpSample* left_by_ = nullptr;
 
-  // Blocks that the program has.
+  // Blocks that the program holds.
   static constexpr std::size_t kLive = 256;
   AddressRange live_[kLive];
   std::size_t live_count_ = 0;
 
-  // Blocks handed out so far, page by page what a later call may get back.
+  // Blocks handed out so far, whose pages a later call may reuse.
   static constexpr std::size_t kBlocks = 32;
   AddressRange blocks_[kBlocks];
   std::size_t block_count_ = 0;
 
-  // The memsets of this call.
+  // The memsets of the current call.
   static constexpr std::size_t kStores = 1024;
   AddressRange stores_[kStores];
   std::size_t store_count_ = 0;

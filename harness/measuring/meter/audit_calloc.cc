@@ -8,7 +8,7 @@
 #include "os/faults.h"
 #include "os/mappings.h"
 
-// What memset zeroed, to the byte, and what was zeroed beside it in the same pages.
+// Counts the bytes that memset zeroed, exactly, and the bytes that other stores zeroed in the same pages.
 
 namespace zerotax {
 
@@ -22,7 +22,7 @@ void AuditMeter::for_each_partial_page(AddressRange range, Visit visit) {
 }
 
 void AuditMeter::before_zeroing(void* target, std::size_t bytes) {
-  // Our own system calls and faults, not the allocator's.
+  // System calls and faults from here on are the meter's own.
   const SyscallCounter::Pause pause;
   const AddressRange range = range_of(target, bytes);
   if (inline_watched()) for_each_partial_page(range, [&](std::uintptr_t page) { note_stores_beside(page); });
@@ -68,7 +68,8 @@ std::size_t AuditMeter::dirty_bytes_of(AddressRange range) {
   for (const AddressRange& pages : scratch_) populated += pages.bytes();
   const AddressRange pages = range.pages();
   if (populated < pages.bytes() && zero_filled_.intersect(pages).bytes() < pages.bytes()) {
-    // A page of a file holds what the file does, though it is not mapped yet. memset is about to populate it anyway.
+    // A page of a file mapping holds the file's contents even before it is populated. Reading it here changes nothing,
+    // because memset is about to populate it.
     RangeList& readable = readable_;
     readable.clear();
     for_each_mapping([&](const Mapping& mapping) {
@@ -87,7 +88,7 @@ std::size_t AuditMeter::dirty_bytes_of(AddressRange range) {
 }
 
 void AuditMeter::remember_store(AddressRange range) {
-  // Many small stores, one right after the other, are as one.
+  // Adjacent small stores are merged.
   AddressRange* last = store_count_ > 0 ? &stores_[store_count_ - 1] : nullptr;
   if (last != nullptr && range.begin >= last->begin && range.begin <= last->end) {
     last->end = std::max(last->end, range.end);
@@ -97,7 +98,7 @@ void AuditMeter::remember_store(AddressRange range) {
 }
 
 std::size_t AuditMeter::covered_by_memset(AddressRange part) const {
-  // From the start of the part on, as far as some store that covers the next byte goes.
+  // Counts bytes from the start of the part on, as long as some store covers the next byte.
   std::size_t covered = 0;
   for (std::uintptr_t at = part.begin; at < part.end;) {
     std::uintptr_t end = at;
@@ -119,15 +120,16 @@ std::size_t AuditMeter::covered_by_memset(AddressRange part) const {
 
 }  // namespace zerotax
 
-// What calloc zeroed: the pages of its block before the call and after it.
+// Counts the bytes that calloc zeroed, from the pages of its block before and after the call.
 
 namespace zerotax {
 namespace {
 
-/// What every block of this many bytes must be aligned to; smaller ones may hold smaller objects only.
+/// Required alignment of a block of at least this many bytes. A smaller block only needs the alignment of smaller
+/// objects.
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
-/// The largest power of two that divides an address.
+/// Returns the largest power of two that divides an address.
 std::uint32_t alignment_of(std::uintptr_t address) { return static_cast<std::uint32_t>(address & -address); }
 
 }  // namespace
@@ -150,7 +152,7 @@ void* AuditMeter::allocate(std::size_t bytes) {
   filled_ = FilledPages(block_);
   look_after_calloc(block_);
   note_place(block_);
-  // malloc promises no zeros.
+  // A block from malloc need not be zero.
   const std::size_t dirty_offset = mallocs() ? bytes : check_zero(block, bytes, pagemap_, scratch_);
   if (dirty_offset < bytes && op_->not_zero == 0) {
     op_->not_zero = 1;
@@ -181,7 +183,7 @@ void AuditMeter::look_at_touch(const void* block, std::size_t bytes, const Touch
   const std::int64_t zeros_before = zero_pages();
   touch();
   add_to(op_->touch_populated_bytes, populated() - before);
-  // Writing takes zero pages away, and maps none.
+  // A write may replace the shared zero page by another page, so the difference may be negative.
   if (samples_.na_zero_page[0] == '\0') {
     add_to(op_->zero_page_faults, std::max<std::int64_t>(zero_pages() - zeros_before, 0));
   }
@@ -219,7 +221,7 @@ void AuditMeter::look_before_calloc() {
   if (!inline_watched()) return;
 
   for (std::size_t i = 0; i < block_count_; ++i) {
-    // Only the pages that remain of a freed block may be read.
+    // Reads only the pages of a freed block that are still mapped.
     scratch_.clear();
     for_each_mapping([&](const Mapping& mapping) {
       const AddressRange common = mapping.range.intersect(blocks_[i].pages());
@@ -246,8 +248,8 @@ void AuditMeter::look_after_calloc(AddressRange block) {
     return;
   }
   count_populated(block);
-  // A call with more memsets than can be remembered could have its stores counted twice.
-  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
+  // If there are more calls to memset than can be remembered, stores might be counted twice.
+  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more calls to memset than fit in the buffer");
   count_zeros_of(block.pages());
   doubt_shared_pages(block);
   doubt_what_is_gone();
@@ -265,7 +267,8 @@ void AuditMeter::count_populated(AddressRange block) {
 }
 
 void AuditMeter::doubt_shared_pages(AddressRange block) {
-  // A page of a shared mapping or file may have been written to from elsewhere, though this process has not mapped it.
+  // A page of a shared mapping or file may have been written to from elsewhere, even if this process has not populated
+  // the page.
   constexpr std::size_t kPages = 1024;
   unsigned char resident[kPages];
   for (std::uintptr_t page = block.pages().begin; page < block.pages().end;) {
@@ -280,7 +283,7 @@ void AuditMeter::doubt_shared_pages(AddressRange block) {
       const AddressRange part = block.intersect({page, page + page_bytes()});
       const std::size_t covered = covered_by_memset(part);
       if (covered == part.bytes() || !all_zero(reinterpret_cast<const void*>(part.begin), part.bytes())) continue;
-      count(doubt("the block lies in a shared or file mapping, whose pages may be written to elsewhere"), part,
+      count(doubt("the block is in a shared or file mapping, whose pages may be written through other mappings"), part,
             part.bytes() - covered);
     }
   }
@@ -288,7 +291,7 @@ void AuditMeter::doubt_shared_pages(AddressRange block) {
 
 void AuditMeter::remember_block(AddressRange block) {
   if (block.bytes() < page_bytes()) block = block.pages();
-  // Overlapping blocks become one, so that no page is watched twice.
+  // Overlapping blocks are merged, so that no page is watched twice.
   for (std::size_t i = 0; i < block_count_;) {
     if (blocks_[i].intersect(block).bytes() == 0) {
       ++i;
@@ -298,7 +301,7 @@ void AuditMeter::remember_block(AddressRange block) {
     blocks_[i] = blocks_[--block_count_];
   }
   if (block_count_ == kBlocks) return;
-  // In ascending order, as RangeList wants them.
+  // Blocks are kept in ascending order, as RangeList requires.
   AddressRange* at = std::find_if(&blocks_[0], &blocks_[block_count_],
                                   [&](const AddressRange& other) { return other.begin > block.begin; });
   std::move_backward(at, &blocks_[block_count_], &blocks_[block_count_ + 1]);

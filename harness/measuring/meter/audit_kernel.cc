@@ -9,7 +9,8 @@
 #include "meter/memory_call.h"
 #include "os/mappings.h"
 
-// What free zeroed: the pages of the block before the call, before each system call that takes some away, and after it.
+// Counts the bytes that free zeroed. The pages of the block are inspected before the call, before each system call that
+// removes pages, and after the call.
 
 namespace zerotax {
 
@@ -51,12 +52,12 @@ void AuditMeter::count_before_they_go(AddressRange pages) {
 void AuditMeter::look_after_free() {
   const bool known = look_at(block_.pages());
   tracker_.stop();
-  if (block_.bytes() == 0) return forget_zeroed_bytes("the size of the block is not known");
+  if (block_.bytes() == 0) return forget_zeroed_bytes("the size of the block is unknown");
   if (!known) {
     if (covered_by_memset(block_) == block_.bytes()) return;
     return forget_zeroed_bytes(inline_watched() ? "the pagemap cannot be read" : &samples_.na_inline[0]);
   }
-  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more memsets than can be remembered");
+  if (store_count_ == kStores) return forget_zeroed_bytes("the call makes more calls to memset than fit in the buffer");
   count_zeros_of(block_.pages());
   for (const AddressRange& pages : populated_before_) {
     for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
@@ -64,7 +65,7 @@ void AuditMeter::look_after_free() {
       const AddressRange part = block_.intersect({page, page + page_bytes()});
       const std::size_t covered = covered_by_memset(part);
       if (covered == part.bytes()) continue;
-      count(doubt("pages of the block were returned to the kernel unseen"), part, part.bytes() - covered);
+      count(doubt("pages of the block were returned to the kernel without being seen"), part, part.bytes() - covered);
     }
   }
   add_filled();
@@ -104,8 +105,8 @@ void AuditMeter::look_for_late_zeros() {
 
 }  // namespace zerotax
 
-// System calls of calloc and free that change pages: what they take away is looked at before it goes, and what they
-// populate is watched before anybody can store to it. All of this runs in the handler of a signal.
+// Handles system calls with which calloc and free change pages. Pages are inspected before a call removes them, and
+// pages that a call populates are watched before any store. All of this runs in a signal handler.
 
 namespace zerotax {
 
@@ -122,7 +123,7 @@ void AuditMeter::before_call(const SystemCall& made) {
     note_zeros_that_go(dropped);
     if (call.number == SYS_madvise) hidden_.add(hidden_by(call));
   }
-  // A watched range is a mapping of its own, and mremap moves at most one mapping.
+  // A watched range is a separate mapping, and mremap moves at most one mapping, so the range is released first.
   if (moved_by(call, 0).bytes() > 0) tracker_.release(dropped);
   tracker_.release(registered_by(call));
   look_before_populating(target_of(call));
@@ -136,12 +137,12 @@ void AuditMeter::after_call(const SystemCall& made, long result) {
   zero_filled_ = {};
   account_.after_call(is_error(result), moved_by(call, result));
   if (is_error(result)) {
-    // It was looked at, and is still there.
+    // The call failed, so the pages that were inspected before the call still exist.
     if (in_free_) hidden_.add(dropped);
   } else {
     const AddressRange moved = moved_by(call, result);
     if (moved.bytes() > 0 && moved.begin == dropped.begin) {
-      // In place: what is beyond the new end goes.
+      // The mapping stayed in place, and the part beyond the new end is removed.
       if (in_free_) hidden_.add(dropped.intersect(moved));
       dropped_.add({moved.end, dropped.end});
       moved_.add(moved);
@@ -157,15 +158,15 @@ void AuditMeter::after_call(const SystemCall& made, long result) {
 }
 
 void AuditMeter::note_unfollowed(const SystemCall& plain, const SystemCall& made, long result) {
-  // process_madvise may carry out a part.
+  // process_madvise may process only a part of the range.
   const bool whole = plain.number == made.number || result == plain.arguments[1];
   unfollowed_ = std::max(unfollowed_, whole ? unfollowed_by(plain) : Unfollowed::kTakesAway);
-  // Huge pages that came meanwhile stay.
+  // Huge pages that were populated before the setting was restored remain.
   if (plain.number == SYS_prctl && plain.arguments[0] == PR_SET_THP_DISABLE) huge_pages_ = true;
 }
 
 void AuditMeter::note_zeros_that_go(AddressRange pages) {
-  // Which of them are the block's is not known yet.
+  // The block's pages are not known yet, so all pages that the call removes are inspected.
   if (pages.bytes() == 0 || !look_at(pages)) return;
   for (const AddressRange& range : populated_after_) {
     for (std::uintptr_t page = range.begin; page < range.end; page += page_bytes()) {
@@ -199,8 +200,8 @@ void AuditMeter::watch_what_was_populated(const SystemCall& call, long result) {
   scratch_.clear();
   if (!pagemap_.populated(range, scratch_)) return;
   for (const AddressRange& pages : scratch_) {
-    // Runs of pages that this call populated, whose protection it broke though it stored nothing, or that nobody could
-    // have stored to before it.
+    // Watches pages of three kinds: pages that this call populated, pages that were watched and not written before the
+    // call, and pages that were inaccessible before the call.
     AddressRange run;
     for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
       if (!populated_at_call_.contains(page)) {
@@ -225,7 +226,7 @@ void AuditMeter::watch_run(AddressRange run) {
   if (!inline_watched()) return;
   tracker_.release(run);
   tracker_.watch(run, pagemap_);
-  // What is in pages that were closed before the call could not be looked at until now.
+  // Pages that were inaccessible before the call could not be inspected until now.
   for (const AddressRange& closed : closed_at_call_) {
     const AddressRange opened = closed.intersect(run);
     if (opened.bytes() == 0) continue;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kChunk = 256;
 
-/// Whether a chunk is zero; plain enough for the compiler to vectorise.
+/// Whether a chunk is zero, in code simple enough for the compiler to vectorize.
 bool chunk_is_zero(const unsigned char* bytes) {
   std::uint64_t any = 0;
   for (std::size_t i = 0; i < kChunk; i += sizeof any) {
@@ -23,7 +23,7 @@ bool chunk_is_zero(const unsigned char* bytes) {
 
 const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 
-/// Calls visit(page, the range's part of it) for each populated page whose part of the range is not all zero.
+/// Calls visit(page, part) for each populated page on which the range's part of the page is not all zero.
 template <typename Visit>
 void for_each_dirty_page(AddressRange range, const RangeList& populated, Visit visit) {
   for (const AddressRange& pages : populated) {

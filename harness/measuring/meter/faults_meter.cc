@@ -22,16 +22,16 @@ void stay_on_this_cpu() {
 
 FaultsMeter::FaultsMeter(SampleBlock& samples) : samples_(samples) {
   stay_on_this_cpu();
-  // Our own stack has a page, and so has a frame, if we may see it.
+  // The meter's own stack is populated, so its page has a frame number, if this process may read frame numbers.
   const auto here = pagemap_.entry(reinterpret_cast<std::uintptr_t>(&samples));
   samples.by_frame = here && here->frame() != 0 ? 1 : 0;
   if (pagemap_.method() == Pagemap::Method::kNone) {
     say(samples.na_classes, pagemap_.reason());
   } else if (!pagemap_.knows_zero_page()) {
     say(samples.na_classes,
-        "this kernel does not show an ordinary user the shared zero page (PAGEMAP_SCAN, Linux 6.7)");
+        "only root can see the shared zero page on this kernel (PAGEMAP_SCAN needs Linux 6.7 or later)");
   }
-  if (own_page_table_bytes() < 0) say(samples.na_page_tables, "/proc/self/status does not give VmPTE");
+  if (own_page_table_bytes() < 0) say(samples.na_page_tables, "/proc/self/status has no VmPTE");
 }
 
 bool FaultsMeter::fork_and_write(void* block, std::size_t bytes) {
@@ -49,8 +49,8 @@ void FaultsMeter::before_fork(const AddressRange& block) {
 void FaultsMeter::child_begins() {
   const std::int64_t bytes = own_page_table_bytes();
   if (bytes >= 0) op_->fork.page_table_bytes = bytes;
-  // The one that was opened before the fork is the parent's. Never destroyed: to note a destructor would write the
-  // heap.
+  // The pagemap that was opened before the fork belongs to the parent. The new pagemap object is never destroyed,
+  // because registering a destructor would write to the heap.
   alignas(Pagemap) static unsigned char storage[sizeof(Pagemap)];
   own_ = new (&storage[0]) Pagemap(pagemap_.method());
   thread_minor_faults();
@@ -87,7 +87,7 @@ void FaultsMeter::write(const AddressRange& block, std::size_t pages, WriteSampl
 }
 
 HeldMeter::HeldMeter(SampleBlock& samples) {
-  if (!memory_.available()) say(samples.na_held, "/proc/self/smaps_rollup cannot be read (Linux 4.14)");
+  if (!memory_.available()) say(samples.na_held, "/proc/self/smaps_rollup cannot be read (needs Linux 4.14 or later)");
 }
 
 void HeldMeter::release(void* block) {
@@ -95,7 +95,8 @@ void HeldMeter::release(void* block) {
     BareMeter::release(block);
     return;
   }
-  // Of several blocks the first to go is freed while all are held.
+  // At the release of its first block, the operation still holds all blocks. The largest reading is therefore the
+  // memory held.
   const HeldMemory::Bytes held = memory_.read();
   op_->held_bytes = std::max(op_->held_bytes, held.all);
   op_->held_huge_bytes = std::max(op_->held_huge_bytes, held.huge);

@@ -8,9 +8,9 @@
 
 namespace zerotax {
 
-/// The faults pass of a case that forks: the class of each fault of the first writes, found write by write in the
-/// pagemap. docs/method.md, "Fork". Everything stays on one CPU, for a page whose last reference lies in another CPU's
-/// list is copied though nobody shares it.
+/// The faults pass of a case that forks. Classifies each fault of the first writes, by reading the pagemap at each
+/// write (docs/method.md, "Fork"). All processes stay on one CPU. Otherwise, a page that another CPU's LRU batch still
+/// references would be copied even if no process shares the page.
 class FaultsMeter final : public BareMeter, private ForkSteps {
  public:
   explicit FaultsMeter(SampleBlock& samples);
@@ -26,11 +26,12 @@ class FaultsMeter final : public BareMeter, private ForkSteps {
   SampleBlock& samples_;
   OpSample* op_ = nullptr;
   Pagemap pagemap_;
-  const Pagemap* own_ = &pagemap_;  ///< of the process that we are in
+  const Pagemap* own_ = &pagemap_;  ///< pagemap of the current process
   RangeList populated_;
 };
 
-/// The held pass: the memory that the process holds at the end of the touching, and after free. No time means anything.
+/// The held pass. Measures the memory that the process holds after touching, and after free. The times of this pass are
+/// meaningless.
 class HeldMeter final : public BareMeter {
  public:
   explicit HeldMeter(SampleBlock& samples);

@@ -16,13 +16,13 @@
 namespace zerotax {
 namespace {
 
-/// One byte from one process to the other: "done", "continue".
+/// Sends one byte to the other process. The byte means "done" or "continue".
 bool tell(int fd) {
   const char word = 1;
   return ::send(fd, &word, 1, MSG_NOSIGNAL) == 1;
 }
 
-/// False if the other process is gone.
+/// Waits for a byte from the other process. Returns false if the other process has ended.
 bool hear(int fd) {
   char word = 0;
   ssize_t got = 0;
@@ -35,7 +35,7 @@ bool hear(int fd) {
 std::size_t page_count(const AddressRange& block) { return block.pages().bytes() / page_bytes(); }
 
 [[noreturn]] void be_child(int fd, const AddressRange& block, ForkSteps& steps, WriteSample& sample) {
-  // When the parent is killed, the child must end too.
+  // If the parent is killed, the child must end too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   steps.child_begins();
   steps.write(block, (page_count(block) + 3) / 4, sample);
@@ -55,7 +55,8 @@ void TimedForkSteps::before_fork(const AddressRange& /*block*/) { start_ = monot
 void TimedForkSteps::after_fork() { sample_.fork_ns = monotonic_ns() - start_; }
 
 void TimedForkSteps::child_begins() {
-  // The child's first look at each clock and counter, at this code and at its stack faults: not in the measured window.
+  // Reads each clock and counter once, and writes to this code's stack. The child thus takes the faults of its first
+  // reading and first write outside of the measured window.
   unsigned char own[2 * kMostPageBytes];
   const auto end = reinterpret_cast<std::uintptr_t>(&own[0]) + sizeof own;
   WriteSample unused{};
@@ -69,7 +70,8 @@ void TimedForkSteps::write(const AddressRange& block, std::size_t pages, WriteSa
   ForkSteps::write(block, pages, sample);
   const std::int64_t end = monotonic_ns();
   const std::int64_t faults_after = thread_minor_faults();
-  // The sample is in shared memory, a page of which a new child does not have yet.
+  // The sample is written only now, because it is in shared memory, and a new child has not populated the page of the
+  // sample yet.
   sample.write_ns = end - start;
   if (faults >= 0) sample.faults = faults_after - faults;
 }
@@ -82,7 +84,8 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
   const auto begin = reinterpret_cast<std::uintptr_t>(block);
   const AddressRange range{begin, begin + bytes};
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[0]) != 0) return "no socket to talk to the child by";
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[0]) != 0)
+    return "a socket for communication with the child cannot be created";
   UniqueFd mine(ends[0]);
   UniqueFd childs(ends[1]);
 
@@ -104,7 +107,7 @@ const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, For
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   steps.after_exit();
-  if (!child_wrote && WIFSIGNALED(status)) return "the forked child was killed as it wrote (out of memory?)";
+  if (!child_wrote && WIFSIGNALED(status)) return "the forked child was killed during its writes (out of memory?)";
   return child_wrote ? nullptr : "the forked child ended before it had written";
 }
 

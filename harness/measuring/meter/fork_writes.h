@@ -8,7 +8,7 @@
 
 namespace zerotax {
 
-/// What is done around the steps of fork_and_write; this one does nothing but the steps.
+/// The actions around the steps of fork_and_write. The base class only performs the steps.
 class ForkSteps {
  public:
   ForkSteps() = default;
@@ -17,15 +17,15 @@ class ForkSteps {
   virtual ~ForkSteps() = default;
 
   virtual void before_fork(const AddressRange& /*block*/) {}
-  virtual void after_fork() {}  ///< in the parent
+  virtual void after_fork() {}  ///< called in the parent
   virtual void child_begins() {}
-  /// The first writes of the calling process to these pages. `sample` is of that process.
+  /// Makes the first writes of the calling process to these pages, and records them in the process's `sample`.
   virtual void write(const AddressRange& block, std::size_t pages, WriteSample& sample);
-  virtual void before_exit() {}  ///< of the child; in the parent
+  virtual void before_exit() {}  ///< called in the parent, before the child exits
   virtual void after_exit() {}
 };
 
-/// Clocks, and minor faults around the writes.
+/// Records times, and minor faults of the writes.
 class TimedForkSteps final : public ForkSteps {
  public:
   explicit TimedForkSteps(ForkSample& sample) : sample_(sample) {}
@@ -41,14 +41,15 @@ class TimedForkSteps final : public ForkSteps {
   std::int64_t start_ = 0;
 };
 
-/// Forks. The child writes one byte to each page of the block's first quarter, then the parent to each page of its
-/// first half (both rounded up) while the child lives, then the child exits. So of a block that is populated the child
-/// copies a quarter, and the parent has one quarter back that it shares with nobody and copies another. Returns
-/// nullptr, or why it failed: a text that stays. `sample` must be memory that both processes share. Allocates nothing.
+/// Forks. The child writes one byte to each page of the block's first quarter. The parent then writes one byte to each
+/// page of the block's first half (both rounded up) while the child lives. Then the child exits. If the block is
+/// populated, the child copies a quarter of the block. The parent reuses that quarter without copying, and copies
+/// another quarter. Returns nullptr, or the reason for a failure as a static text. `sample` must be memory that both
+/// processes share. Allocates nothing.
 const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
-/// The address in page number `page` of a block that a program may write to: a header before the block is left alone.
-/// A loop that is timed asks once for the bytes of a page.
+/// Returns an address that a program may write to, in page number `page` of a block. A header before the block is never
+/// touched. A timed loop should query the page size only once and pass it as `bytes`.
 inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page,
                                             std::size_t bytes = page_bytes()) {
   const std::uintptr_t first = (block.begin & ~(bytes - 1)) + page * bytes;

@@ -8,19 +8,19 @@
 namespace zerotax {
 namespace {
 
-// From include/uapi/asm-generic/mman-common.h; Debian 12's headers have them, older ones do not.
+// From include/uapi/asm-generic/mman-common.h. Debian 12's headers have these constants, but older headers do not.
 constexpr long kMadvPopulateRead = 22;
 constexpr long kMadvPopulateWrite = 23;
 constexpr long kMadvDontneedLocked = 24;
 constexpr long kMadvCollapse = 25;
-constexpr long kMadvGuardInstall = 102;  // Linux 6.13
+constexpr long kMadvGuardInstall = 102;  // since Linux 6.13
 
 AddressRange pages(long begin, long bytes) {
   const auto from = static_cast<std::uintptr_t>(begin);
   return AddressRange{from, from + static_cast<std::uintptr_t>(bytes)}.pages();
 }
 
-// ioctls of userfaultfd, all of type 0xAA, by number: include/uapi/linux/userfaultfd.h.
+// Numbers of userfaultfd's ioctls, which all have type 0xAA (include/uapi/linux/userfaultfd.h).
 constexpr long kUffdType = 0xaa;
 constexpr long kUffdRegister = 0x00;
 constexpr long kUffdUnregister = 0x01;
@@ -35,7 +35,7 @@ long uffd_number(const SystemCall& call) {
   return call.arguments[1] & 0xff;
 }
 
-/// The highest number of a system call here: those of x32 programs begin far above.
+/// Highest system call number. System calls of x32 programs have far larger numbers.
 constexpr long kLastNumber = 511;
 
 bool drops(long advice) {
@@ -47,7 +47,8 @@ bool drops(long advice) {
 
 SystemCall in_plain_words(const SystemCall& call) {
   if (call.number != SYS_process_madvise || call.arguments[2] != 1) return call;
-  // Of another process the kernel allows advice only that changes nothing here.
+  // The call may be for another process. The kernel then permits no advice that removes pages, so the translation does
+  // no harm.
   iovec range{};
   if (!read_own_memory(call.arguments[1], &range, sizeof range)) return call;
   return {SYS_madvise,
@@ -110,7 +111,7 @@ AddressRange populated_by(const SystemCall& call, long result, std::uintptr_t he
     case SYS_mlock:
     case SYS_mlock2:
       return pages(a[0], a[1]);
-    case SYS_mprotect:  // of a locked mapping that could not be written to
+    case SYS_mprotect:  // populates a locked mapping that becomes writable
     case SYS_pkey_mprotect:
       return (a[2] & PROT_WRITE) != 0 ? pages(a[0], a[1]) : AddressRange{};
     case SYS_madvise:

@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// How many pages a fraction of a block's is, rounded up.
+/// Returns the number of pages in a fraction of a block, rounded up.
 std::size_t pages_of(AddressRange block, double fraction) {
   const std::size_t pages = block.pages().bytes() / page_bytes();
   return fraction <= 0 ? 0 : static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(pages)));
@@ -133,7 +133,7 @@ void BareMeter::release(void* block) { std::free(block); }
 
 namespace {
 
-// A list through the registrations themselves: registering must not allocate, for it runs in the measured process.
+// The list is linked through the registrations, because registering runs in the measured process and must not allocate.
 const CaseRegistration* first = nullptr;
 
 }  // namespace

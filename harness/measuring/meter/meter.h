@@ -8,7 +8,8 @@ namespace zerotax {
 
 class ForkSteps;
 
-/// What a case does its work through. A pass is a Meter; a case does not know which.
+/// The interface through which a case does its work. Each pass is a Meter, and a case does not know which pass it runs
+/// in.
 class Meter {
  public:
   Meter() = default;
@@ -16,42 +17,46 @@ class Meter {
   Meter& operator=(const Meter&) = delete;
   virtual ~Meter() = default;
 
-  /// The measured calloc(bytes, 1), or malloc(bytes) for a case that says so. NULL if the allocator gave none.
+  /// Makes the measured call: calloc(bytes, 1), or malloc(bytes) for a case that uses malloc. Returns NULL if the
+  /// allocator fails.
   virtual void* allocate(std::size_t bytes) = 0;
   /// Writes one non-zero byte to each page of the first `fraction` of the block's pages (rounded up).
   virtual void touch(void* block, std::size_t bytes, double fraction);
-  /// Reads one byte of each page of the first `fraction` of the block's pages: counted and timed as touching.
+  /// Reads one byte of each page of the first `fraction` of the block's pages. Reads count as touching, and their time
+  /// as touch time.
   virtual void read(void* block, std::size_t bytes, double fraction);
-  /// Around writes to a block other than touch(), such as those of a receive. They are timed and counted as touching;
-  /// `bytes`: how many were received.
+  /// Call these two around writes to a block other than touch(), such as the writes of a receive. These writes count as
+  /// touching, and their time counts as touch time. `bytes` is the number of bytes received.
   virtual void begin_receive() {}
   virtual void end_receive(std::size_t bytes);
-  /// The measured fork, and the first writes to the block after it (meter/fork_writes.h). Returns false after fail().
+  /// Makes the measured fork, and then the first writes to the block (meter/fork_writes.h). Returns false if fail() was
+  /// called.
   virtual bool fork_and_write(void* block, std::size_t bytes);
-  /// The measured free.
+  /// Makes the measured free.
   virtual void release(void* block) = 0;
 
-  /// Called before and after each operation of the case, which may allocate several blocks: figures are their sums.
+  /// Called before and after each operation of the case. An operation may allocate several blocks; its metrics are sums
+  /// over these blocks.
   virtual void begin_operation(OpSample& /*op*/) {}
   virtual void end_operation() {}
-  /// Called once, when every operation was made.
+  /// Called once, after all operations.
   virtual void finish() {}
 
-  /// From now on, allocate() is malloc.
+  /// Makes allocate() call malloc from now on.
   void use_malloc() { mallocs_ = true; }
 
-  /// Why the operation cannot continue, for a cause other than the allocator: a text that stays.
+  /// Records why the operation cannot continue, for a cause other than the allocator. `why` must be a static text.
   void fail(const char* why) { failure_ = why; }
   [[nodiscard]] const char* failure() const { return failure_; }
 
-  /// Bytes received since the last call of this, or kNotMeasured if nothing was ever received.
+  /// Returns the bytes received since the last call of this function, or kNotMeasured if nothing was ever received.
   std::int64_t take_received();
 
  protected:
-  /// calloc or malloc, and nothing else.
+  /// Calls calloc or malloc, and does nothing else.
   [[nodiscard]] void* call_allocator(std::size_t bytes) const;
   [[nodiscard]] bool mallocs() const { return mallocs_; }
-  /// zerotax::fork_and_write with these steps, its failure passed to fail().
+  /// Calls zerotax::fork_and_write with these steps, and passes a failure to fail().
   bool fork_in_steps(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
  private:
@@ -60,13 +65,13 @@ class Meter {
   bool mallocs_ = false;
 };
 
-/// Sets every figure of an operation to kNotMeasured.
+/// Sets all metrics of an operation to kNotMeasured.
 void clear_operation(OpSample& op);
 
-/// Adds to a figure of an operation that may not have been measured yet.
+/// Adds to a metric of an operation that may not have been measured yet.
 void add_to(std::int64_t& figure, std::int64_t more);
 
-/// Clocks around calloc, touch and free, and minor faults between them.
+/// Measures times of calloc, touch and free, and their minor faults.
 class TimingMeter : public Meter {
  public:
   void* allocate(std::size_t bytes) override;
@@ -79,7 +84,7 @@ class TimingMeter : public Meter {
   void begin_operation(OpSample& op) override;
 
  private:
-  /// Between two clocks and counters.
+  /// Measures a touch, between two readings of clock and counter.
   template <typename Touch>
   void time_touch(const Touch& touch);
 
@@ -88,7 +93,7 @@ class TimingMeter : public Meter {
   std::int64_t receive_start_ = 0;
 };
 
-/// Nothing but the calls.
+/// Makes the calls without measuring.
 class BareMeter : public Meter {
  public:
   void* allocate(std::size_t bytes) override;
@@ -98,29 +103,31 @@ class BareMeter : public Meter {
 /// Keeps the compiler from removing an allocation or its contents.
 inline void escape(void* pointer) { asm volatile("" : : "g"(pointer) : "memory"); }
 
-/// One operation of a case is what a program repeats; the probe repeats it `ops` times in each pass.
+/// A case. The operation of a case is work that programs repeat. The probe repeats the operation `ops` times in each
+/// pass.
 struct Case {
-  const char* name;     ///< as in --case
+  const char* name;     ///< name as in --case
   const char* summary;  ///< one line for `zerotax list`
-  /// Returns false when the allocator gave no memory, or after Meter::fail.
+  /// Returns false if the allocator gave no memory, or after Meter::fail.
   bool (*operation)(Meter& meter, const Request& request);
-  /// What must be there before the first operation, as a connection: on the thread of the operations, before any meter
-  /// is made. Returns nullptr, or why it failed: a text that stays. May allocate, but no large block: the first one of
-  /// the process is operation 1.
+  /// Prepares what the first operation needs, such as a connection. Runs on the thread of the operations, before any
+  /// meter is made. Returns nullptr, or the reason for a failure as a static text. May allocate, but no large block,
+  /// because the first large block of the process must belong to operation 1.
   const char* (*begin)(const Request& request) = nullptr;
-  /// After the last operation, if `begin` succeeded.
+  /// Runs after the last operation, if `begin` succeeded.
   void (*end)() = nullptr;
-  /// Whether operations call Meter::end_receive: then bytes received are a metric of the point.
+  /// Whether operations call Meter::end_receive. If so, bytes received are a metric of the point.
   bool receives = false;
-  /// Whether operations call Meter::fork_and_write: then there is a faults pass, and the fork has metrics of the point.
+  /// Whether operations call Meter::fork_and_write. If so, there is a faults pass, and the point has metrics of the
+  /// fork.
   bool forks = false;
-  /// Whether Meter::allocate is malloc for this case, and not calloc.
+  /// Whether Meter::allocate calls malloc instead of calloc for this case.
   bool mallocs = false;
-  /// How many times the block's size an operation needs of memory at most.
+  /// Maximum memory that an operation needs, as a multiple of the block's size.
   double memory = 1;
 };
 
-/// Registers a case: one static object of this kind in cases/<name>/case.cc is all that a new case needs.
+/// Registers a case. A new case needs only one static object of this kind, in cases/<name>/case.cc.
 class CaseRegistration {
  public:
   explicit CaseRegistration(const Case& registered);
@@ -132,7 +139,7 @@ class CaseRegistration {
   const CaseRegistration* next_;
 };
 
-/// The case of this name, or nullptr.
+/// Returns the case with this name, or nullptr.
 const Case* find_case(const char* name);
 void for_each_case(void (*visit)(const Case&));
 

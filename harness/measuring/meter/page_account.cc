@@ -38,22 +38,24 @@ bool FilledPages::is_doubtful() const { return has_no_page() && head_.all + tail
 
 namespace {
 
-/// Reading the pagemap entry by entry costs 8 bytes a page: beyond this much mapped memory the pass would take minutes.
+/// Limit of mapped memory for reading the pagemap entry by entry, 8 bytes per page. Above this limit, the pass would
+/// take minutes.
 constexpr std::size_t kReadableBytes = std::size_t{8} << 30;
 
-/// Populates the stack that the makers of the lists need: they run deeper in it later, within a call.
+/// Populates the stack below this frame, because list_populated() later runs deeper in the stack, within a call.
 [[gnu::noinline]] void populate_stack() {
   volatile char deep[std::size_t{32} << 10];
   for (std::size_t at = 0; at < sizeof deep; at += page_bytes()) deep[at] = 0;
 }
 
-/// For a kernel that must be asked page by page. `wanted`: of which mappings.
+/// Lists the populated pages of one mapping after another, for kernels that answer only page by page. `wanted` selects
+/// the mappings.
 template <typename Wanted>
 bool list_mappings(const Pagemap& pagemap, RangeList& populated, Wanted wanted) {
   std::size_t mapped = 0;
   bool done = true;
   const bool read = for_each_mapping([&](const Mapping& mapping) {
-    // [vsyscall] lies beyond user space, and has no pagemap entry to read.
+    // [vsyscall] is beyond user space, and has no pagemap entry to read.
     if ((!mapping.readable && !mapping.writable) || mapping.range.begin >= user_space().end || !wanted(mapping)) return;
     if (pagemap.method() != Pagemap::Method::kScan) mapped += mapping.range.bytes();
     done = done && mapped <= kReadableBytes && pagemap.populated(mapping.range, populated);
@@ -70,7 +72,7 @@ std::int64_t OpSample::*mechanism_of(long number) {
     case SYS_brk:
       return &OpSample::returned_by_brk_bytes;
     default:
-      return nullptr;  // mremap, or mmap over what was there: in the sum alone
+      return nullptr;  // Pages removed by mremap, or by mmap over an existing mapping, count only in the sum.
   }
 }
 
@@ -87,8 +89,8 @@ AddressRange user_space() {
 #if defined(__x86_64__)
   return {0, 0x7fff'ffff'f000};
 #else
-  // A kernel for arm64 has 2^39 to 2^48 bytes, or may have more and gives these out. It writes the program's name at
-  // the top of the first stack, which lies at the top.
+  // On arm64, user space has 2^39 to 2^48 bytes by default. The kernel puts the program's name at the top of the first
+  // stack, near the end of user space, so the name's address shows this size.
   return {0, std::bit_ceil(static_cast<std::uintptr_t>(::getauxval(AT_EXECFN)))};
 #endif
 }
@@ -124,13 +126,14 @@ bool PageAccount::list_populated() {
   now_->clear();
   shared_now_ = 0;
   const bool done = list_mappings(pagemap_, *now_, [&](const Mapping& mapping) {
-    // A page of a file is not zeroed, nor is the copy of one; that of shared memory is, by whoever is first.
+    // Pages of files, and copies of these pages, are not zeroed. A page of shared memory is zeroed for the first
+    // process that populates it.
     if (mapping.zeroed_elsewhere()) shared_now_ += populated_bytes(mapping.range);
     return mapping.zero_filled();
   });
   if (done) return true;
   give_up(pagemap_.method() == Pagemap::Method::kScan
-              ? "the populated pages of the process could not be listed: no memory or descriptor for it is left"
+              ? "the populated pages of the process could not be listed, because no memory or descriptor is left"
               : "too much is mapped to read the pagemap page by page (PAGEMAP_SCAN of Linux 6.7 can list it)");
   return false;
 }
@@ -150,7 +153,7 @@ void PageAccount::begin_operation(OpSample& op) {
   gone_.clear();
   if (!is_watched()) return;
   if (!listed_) {
-    // The lists are memory of this process too: what they need is populated now.
+    // The lists are memory of this process too, so the pages for the lists are populated now.
     going_list_.add({0, page_bytes()});
     populate_stack();
     if (!list_populated() || !list_populated()) return;
@@ -167,7 +170,7 @@ void PageAccount::begin_operation(OpSample& op) {
 
 void PageAccount::before_call(const SystemCall& call, AddressRange going) {
   going_ = cut_ = going;
-  // mremap keeps the beginning in place.
+  // mremap leaves the beginning of the mapping in place.
   if (call.number == SYS_mremap) cut_.begin += page_ceiling(static_cast<std::uintptr_t>(call.arguments[2]));
   going_bytes_ = going_new_ = 0;
   mechanism_ = mechanism_of(call.number);
@@ -194,7 +197,8 @@ void PageAccount::after_call(bool failed, AddressRange moved) {
   if (failed) shared_gone_ = false;
   if (!is_watched() || failed || going_.bytes() == 0) return;
   if (moved.bytes() > 0) {
-    // Populated pages that moved are neither new nor returned, though the lists will look like it.
+    // Pages that moved are neither new nor returned, but the lists will suggest both. The operation's metrics are
+    // therefore n/a.
     if (moved.begin != going_.begin) unseen_ = true;
     if (moved.begin != going_.begin || cut_.bytes() == 0) return;
   }
@@ -213,7 +217,7 @@ void PageAccount::end_step(bool followed) {
   if (shared_now_ != shared_before_ || shared_gone_) shared_ = true;
   shared_before_ = shared_now_;
   shared_gone_ = false;
-  std::int64_t again = 0;  // pages that went and came back within this step
+  std::int64_t again = 0;  // pages that were removed and populated again within this step
   for (const AddressRange* pages = gone_.begin(); pages != gone_.end(); ++pages) {
     const auto counted = [&](std::uintptr_t page) {
       return std::any_of(gone_.begin(), pages,
@@ -246,7 +250,8 @@ void PageAccount::end_operation() {
   if (samples_.na_unseen_pages[0] == '\0') {
     say(samples_.na_unseen_pages,
         unseen_ ? "a call moved pages, or made system calls that were not followed"
-                : "pages of shared memory came or went: nothing tells whether the kernel zeroed them then");
+                : "pages of shared memory were populated or removed, and it is unknown whether the kernel zeroed these "
+                  "pages");
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace zerotax {
 
-/// Address ranges in any order, in place: what a handler of a signal may keep. A range beyond kCapacity is lost, and
-/// full() says so.
+/// A fixed-capacity list of address ranges in any order, for use in a signal handler. A range beyond kCapacity is lost,
+/// and full() then returns true.
 class FewRanges {
  public:
   static constexpr std::size_t kCapacity = 256;
@@ -22,7 +22,8 @@ class FewRanges {
   }
   void add(AddressRange range) {
     if (range.bytes() == 0) return;
-    // A heap that grows step by step, or pages given back one by one.
+    // Merges the range with the last one if the two are adjacent. This happens when a heap grows step by step, or when
+    // pages are returned one by one.
     if (size_ > 0 && ranges_[size_ - 1].end == range.begin) {
       ranges_[size_ - 1].end = range.end;
     } else if (size_ < kCapacity) {
@@ -47,30 +48,30 @@ class FewRanges {
   bool full_ = false;
 };
 
-/// Adds up the pages of one block that were filled with zeros by stores that only the pages reveal. A page that the
-/// block shares with a header or another block proves nothing by itself, for somebody else may have written there: it
-/// counts when the page next to it, inside the block, was filled.
+/// Adds up the pages of one block that were filled with zeros, as far as the pages alone show this. A page that the
+/// block shares with a header or another block proves nothing alone, because other code may have written to the page. A
+/// shared page counts if the next page inside the block was filled.
 class FilledPages {
  public:
   explicit FilledPages(AddressRange block = {});
 
-  /// The bytes that were filled in the part of the block on one page; `dirty`: over something other than zeros.
+  /// Adds bytes that were filled in the block's part of a page. `dirty` means that the bytes were not zero before.
   void add(AddressRange part, std::size_t bytes, bool dirty);
 
   struct Bytes {
     std::size_t all = 0;
-    std::size_t dirty = 0;  ///< of them, not zero before
+    std::size_t dirty = 0;  ///< bytes that were not zero before
   };
   [[nodiscard]] Bytes total() const;
 
-  /// Whether bytes were filled, but only on pages shared with neighbours, because the block has no page of its own: the
-  /// bytes may be the block's or its neighbours'.
+  /// Whether bytes were filled only on pages that the block shares with neighbors, because the block has no page of its
+  /// own. The bytes may then belong to the block or to its neighbors.
   [[nodiscard]] bool is_doubtful() const;
   /// Whether the block has no page of its own.
   [[nodiscard]] bool has_no_page() const { return whole_.bytes() == 0; }
 
  private:
-  AddressRange whole_;  ///< the pages that are the block's own
+  AddressRange whole_;  ///< the pages that only the block uses
   Bytes inside_;
   Bytes head_;
   Bytes tail_;
@@ -78,31 +79,31 @@ class FilledPages {
   bool last_filled_ = false;
 };
 
-/// What the kernel gave and took back, page by page, in the private anonymous memory of the whole process (audit pass;
-/// pages of files are not zeroed, and those of shared memory make the figures n/a): kernel-zeroed, refilled and
-/// returned bytes of each operation, and the zero-page faults of its reads. The populated pages are listed after each
-/// step of an operation (an allocation, a touch, a free); what a step populates and returns within itself is seen at
-/// the system call that takes it away. docs/method.md, "Refilled and returned bytes".
+/// Tracks the pages that the kernel gave and took back in the private anonymous memory of the whole process, in the
+/// audit pass. Pages of files are not zeroed, and pages of shared memory make the metrics n/a. PageAccount computes
+/// kernel-zeroed, refilled and returned bytes of each operation, and the zero-page faults of its reads. The populated
+/// pages are listed after each step of an operation (an allocation, a touch, a free). Pages that a step both populates
+/// and returns are seen at the system call that removes them. docs/method.md, "Refilled and returned bytes".
 class PageAccount {
  public:
   PageAccount(const Pagemap& pagemap, SampleBlock& samples) : pagemap_(pagemap), samples_(samples) {}
 
-  /// At the start of each operation; the first lists what is there.
+  /// Called at the start of each operation. At the first operation, lists the pages that exist.
   void begin_operation(OpSample& op);
-  /// A system call is about to take these pages away (may be none), or to move them.
+  /// Called before a system call removes or moves these pages, if any.
   void before_call(const SystemCall& call, AddressRange going);
-  /// It failed, or it did. `moved`: where mremap put the pages.
+  /// Called after the system call that was passed to before_call(). `moved` is where mremap put the pages.
   void after_call(bool failed, AddressRange moved);
-  /// The step is over. `followed`: whether all of its system calls were seen.
+  /// Called at the end of a step. `followed` says whether all system calls during the step were seen.
   void end_step(bool followed);
-  /// Something of the step that is over cannot be known.
+  /// Marks the step that just ended as partly unknown.
   void forget_step() { unseen_ = true; }
-  /// Bytes that the last step populated, whether or not they are still there.
+  /// Returns how many bytes the last step populated, whether or not these bytes are still populated.
   [[nodiscard]] std::int64_t new_bytes() const { return new_bytes_; }
-  /// Refilled bytes, once all steps were made.
+  /// Computes refilled bytes after all steps.
   void end_operation();
 
-  /// Why nothing is known, from now on.
+  /// Makes all later metrics n/a with the reason `why`.
   void give_up(const char* why);
 
  private:
@@ -114,39 +115,39 @@ class PageAccount {
   SampleBlock& samples_;
   OpSample* op_ = nullptr;
   bool listed_ = false;
-  bool unseen_ = false;             ///< some page of this operation may have come or gone unseen
-  bool shared_ = false;             ///< pages of shared memory came or went in it
-  std::int64_t shared_before_ = 0;  ///< populated bytes of shared memory: after the last step
+  bool unseen_ = false;             ///< whether pages may have been populated or returned unseen in this operation
+  bool shared_ = false;             ///< whether pages of shared memory were populated or returned in this operation
+  std::int64_t shared_before_ = 0;  ///< populated bytes of shared memory after the last step
   std::int64_t shared_now_ = 0;
-  bool shared_gone_ = false;  ///< some were about to go
+  bool shared_gone_ = false;  ///< whether pages of shared memory were about to be removed
   std::int64_t new_bytes_ = 0;
-  std::int64_t gone_new_bytes_ = 0;  ///< of this step
-  RangeList lists_[2];               ///< populated pages: after the last step, and now
+  std::int64_t gone_new_bytes_ = 0;  ///< bytes that were populated and removed again in this step
+  RangeList lists_[2];               ///< populated pages after the last step, and now
   RangeList* before_ = &lists_[0];
   RangeList* now_ = &lists_[1];
-  FewRanges gone_;  ///< pages that system calls of this step took away
+  FewRanges gone_;  ///< pages that system calls removed in this step
   RangeList going_list_;
-  std::int64_t peak_ = 0;         ///< populated bytes of the process, at most so far
-  std::int64_t peak_before_ = 0;  ///< the operation
-  // Of the system call that is going on.
+  std::int64_t peak_ = 0;         ///< peak of the process's populated bytes so far
+  std::int64_t peak_before_ = 0;  ///< peak before the operation
+  // State of the current system call.
   AddressRange going_;
-  AddressRange cut_;              ///< the part of going_ that does not stay
-  std::int64_t going_bytes_ = 0;  ///< populated
-  std::int64_t going_new_ = 0;    ///< of them, populated within this step
+  AddressRange cut_;              ///< the part of going_ that is removed
+  std::int64_t going_bytes_ = 0;  ///< populated bytes of `going_`
+  std::int64_t going_new_ = 0;    ///< bytes of `going_` that were populated within this step
   std::int64_t OpSample::*mechanism_ = nullptr;
 };
 
-/// Every mapping of user space.
+/// Returns the range of all possible mappings of user space.
 AddressRange user_space();
 
-/// The populated pages of all mappings. False if the kernel refused, or if it must be asked page by page and too much
-/// is mapped.
+/// Lists the populated pages of all mappings. Returns false if the kernel refuses. Also returns false if the kernel
+/// answers only page by page, and too much memory is mapped for that.
 bool populated_pages(const Pagemap& pagemap, RangeList& populated);
 
-/// Bytes of all ranges.
+/// Returns the bytes of all ranges.
 std::int64_t bytes_of(const RangeList& ranges);
 
-/// Bytes of `one` that are not in `other`.
+/// Returns the bytes of `one` that are not in `other`.
 std::int64_t bytes_beyond(const RangeList& one, const RangeList& other);
 
 }  // namespace zerotax

@@ -2,14 +2,15 @@
 
 namespace zerotax {
 
-/// Exit statuses of a probe that could not begin, beside those of sample_block.h. Each comes with a line on standard
-/// error that begins with kProbeSays, because an allocator may end the process with any number.
+/// Exit statuses of a probe that could not begin, in addition to the statuses in sample_block.h. With each status, the
+/// probe writes a line that begins with kProbeSays to standard error, because an allocator may end the process with any
+/// status.
 
-/// The descriptor of its sample block, or of the file for its answer, is closed: the allocator has closed descriptors
-/// that are not its own.
+/// The descriptor of the sample block, or of the file for the answer, is closed. An allocator has closed descriptors
+/// that it did not open.
 inline constexpr int kNoSampleBlock = 66;
 
-/// The machine gave it no memory for its sample block, or no thread.
+/// The machine could not give the probe a thread, or memory for its sample block.
 inline constexpr int kNoMachine = 67;
 
 inline constexpr char kProbeSays[] = "zerotax probe: ";

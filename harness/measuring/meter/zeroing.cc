@@ -22,7 +22,8 @@ namespace zerotax {
 namespace {
 
 constexpr int kRounds = 3;
-/// A difference of more than this many times what the slowest stores would take is not zeroing.
+/// Maximum plausible time of zeroing, as a multiple of the time of the slowest stores. A larger difference between
+/// calloc and malloc has another cause.
 constexpr std::int64_t kSlowest = 4;
 constexpr unsigned char kMark = 0xa5;
 
@@ -33,7 +34,7 @@ class CountsBytes final : public ZeroingHook::Listener {
   std::size_t sum = 0;
 };
 
-/// How many system calls of each kind a call made.
+/// Number of system calls of each kind within a call to the allocator.
 struct Calls {
   std::uint32_t counts[SyscallCounter::kNumbers] = {};
   bool complete = true;
@@ -44,7 +45,7 @@ struct Calls {
   }
 };
 
-/// The first kind of which one made another number than the other, or kNumbers.
+/// Returns the first kind of system call whose numbers differ, or kNumbers if none does.
 std::size_t first_difference(const Calls& one, const Calls& other) {
   std::size_t number = 0;
   while (number < SyscallCounter::kNumbers && one.counts[number] == other.counts[number]) ++number;
@@ -56,7 +57,7 @@ void not_comparable(SampleBlock& samples, const char* why) {
                 "malloc and calloc may make different system calls: %s", why);
 }
 
-/// The system calls of `call`, and what it returned; why they are not known, if they are not.
+/// Makes `call`, and stores its system calls and its result. Returns nullptr, or why the system calls are unknown.
 template <typename Call>
 const char* follow(Call call, Calls& calls, void*& block) {
   const char* before = SyscallCounter::begin();
@@ -69,7 +70,7 @@ const char* follow(Call call, Calls& calls, void*& block) {
 }
 
 void compare_system_calls(SampleBlock& samples) {
-  // Nothing is timed any more: a filter that stays makes all later ones slow.
+  // All timing is finished by now. A permanent filter slows down all later system calls.
   if (const char* refusal = SyscallCounter::install()) return not_comparable(samples, refusal);
   BareMeter meter;
   const std::size_t bytes = samples.request.size_bytes;
@@ -88,20 +89,21 @@ void compare_system_calls(SampleBlock& samples) {
     }
     if (why != nullptr) return not_comparable(samples, why);
     if (!in_malloc.complete || !in_calloc.complete) {
-      return say(samples.na_zero_ns, "malloc or calloc starts a thread or process: their system calls are not known");
+      return say(samples.na_zero_ns, "malloc or calloc starts a thread or process, whose system calls are unknown");
     }
     const std::size_t number = first_difference(in_malloc, in_calloc);
-    // A single one is tolerated: it may be something done now and then.
+    // One call with a difference is tolerated, because the allocator may make a system call only occasionally.
     if (number == SyscallCounter::kNumbers || ++apart < 2) continue;
     const char* name = syscall_name(number);
     std::snprintf(&samples.na_zero_ns[0], sizeof samples.na_zero_ns,
-                  "malloc and calloc make different system calls (%s: %u and %u): their difference is not zeroing",
+                  "malloc and calloc make different system calls (%s: %u and %u), so the difference in time is not "
+                  "zeroing",
                   name != nullptr ? name : "unnamed", in_malloc.counts[number], in_calloc.counts[number]);
     return;
   }
 }
 
-/// Whether malloc hands out memory that it, or free, has cleared or written to.
+/// Whether malloc returns memory that malloc or free has cleared or written to.
 bool malloc_writes(std::size_t bytes) {
   CountsBytes counter;
   ZeroingHook::listen(&counter);
@@ -144,11 +146,11 @@ bool malloc_writes(std::size_t bytes) {
   std::free(second);
   const std::size_t pages = after.pages().bytes() / page_bytes();
   const bool by_memset = counter.sum >= (bytes < page_bytes() ? (bytes + 1) / 2 : page_bytes());
-  // Half of the pages: a free list may be in some of them.
+  // The threshold is half of the pages, because a free list may be stored in some of the pages.
   return by_memset || cleared > kept || (pages > 2 && faults_in_malloc > static_cast<std::int64_t>(pages / 2));
 }
 
-/// Nanoseconds to store zeros into a page that is not populated, byte by byte.
+/// Returns how many nanoseconds it takes to store zeros byte by byte into an unpopulated page.
 std::int64_t time_fresh_page() {
   constexpr std::size_t kPages = 64;
   const std::size_t size = kPages * page_bytes();
@@ -162,12 +164,12 @@ std::int64_t time_fresh_page() {
   return took / static_cast<std::int64_t>(kPages) + 1;
 }
 
-/// Of three times the shortest: what else runs on the machine would excuse other work.
+/// Returns the shortest of three times. A time that load on the machine lengthens would hide other work of calloc.
 std::int64_t time_slow_page() { return std::min({time_fresh_page(), time_fresh_page(), time_fresh_page()}); }
 
-/// The median of calloc minus malloc in the second half of the operations.
+/// Returns the median of calloc minus malloc in the second half of the operations.
 std::int64_t median_difference(const SampleBlock& samples) {
-  // Sorted in place one by one: nothing here may allocate.
+  // The array is fixed, because nothing here may allocate.
   constexpr std::size_t kMost = 512;
   std::int64_t values[kMost];
   std::size_t count = 0;
@@ -180,7 +182,8 @@ std::int64_t median_difference(const SampleBlock& samples) {
   return values[count / 2];
 }
 
-/// Pages of a block that are populated and all zero when calloc hands it out: what it may have cleared.
+/// Returns the number of a block's pages that are populated and all zero when calloc returns. calloc may have cleared
+/// these pages.
 std::size_t zero_pages_of_calloc(const Request& request) {
   BareMeter meter;
   void* block = std::calloc(request.size_bytes, 1);
@@ -198,31 +201,32 @@ std::size_t zero_pages_of_calloc(const Request& request) {
   return pages;
 }
 
-/// Looks for what would make calloc minus malloc differ from the time of zeroing: malloc zeroes too, or makes other
-/// system calls than calloc, or the difference is more than storing zeros could take. It writes what it finds to
-/// SampleBlock::na_zero_ns. Makes calls of its own, of the size asked for: to be called when all others have been
-/// timed.
+/// Looks for reasons why calloc minus malloc is not the time of zeroing, and writes them to SampleBlock::na_zero_ns.
+/// The reasons are: malloc zeroes too, malloc makes other system calls than calloc, or the difference exceeds the time
+/// of storing zeros. Makes calls of its own, of the requested size, so this function must run after all timed calls.
 void examine_difference(SampleBlock& samples) {
   const std::int64_t difference = median_difference(samples);
-  // One page more: the block may not begin at a page, and its header may be cleared too.
+  // One more page is allowed, because the block may not begin at a page, and calloc may also clear the block's header.
   const auto pages = static_cast<std::int64_t>(zero_pages_of_calloc(samples.request) + 1);
   if (difference > kSlowest * pages * time_slow_page()) {
     std::snprintf(&samples.na_zero_ns[0], sizeof samples.na_zero_ns,
-                  "calloc takes %lld µs longer than malloc, and clearing %lld pages could not: it does other work",
+                  "calloc takes %lld µs longer than malloc, more than clearing %lld pages could take, so calloc does "
+                  "other work",
                   static_cast<long long>(difference / 1000), static_cast<long long>(pages));
     return compare_system_calls(samples);
   }
   if (malloc_writes(samples.request.size_bytes)) {
     return say(samples.na_zero_ns,
-               "malloc hands out memory that was cleared or written to: nothing is left to compare");
+               "malloc returns memory that was cleared or written to, so no comparison is possible");
   }
   compare_system_calls(samples);
 }
 
-/// With more memsets than this in a calloc, listening to each would be a good part of the call.
+/// Maximum number of calls to memset in a calloc that are still timed. Timing more calls would take a large part of the
+/// calloc's time.
 constexpr std::int64_t kFewStores = 16;
 
-/// The middle one of an odd number of values.
+/// Returns the median of an odd number of values.
 template <std::size_t N>
 double median(double (&values)[N]) {
   std::nth_element(&values[0], &values[N / 2], &values[N]);
@@ -241,7 +245,7 @@ void ZeroingClock::calibrate() {
   constexpr int kPairs = 16;
   double windows[kRounds];
   double whole[kRounds];
-  // Through the interface, as the hook calls it.
+  // Hides the type from the compiler, so that the calls below are virtual, like the hook's calls.
   auto* volatile hidden = static_cast<ZeroingHook::Listener*>(this);
   for (int round = 0; round < kRounds; ++round) {
     sum_ = 0;
@@ -253,7 +257,7 @@ void ZeroingClock::calibrate() {
     }
     const std::int64_t took = monotonic_ns() - start;
     windows[round] = static_cast<double>(sum_) / kPairs;
-    // Less the last reading.
+    // Subtracts the time of the clock reading that ends the measurement.
     whole[round] = (static_cast<double>(took) - windows[round]) / kPairs;
   }
   window_ns_ = median(windows);
@@ -290,7 +294,7 @@ void ZeroingSum::write(std::int64_t& call_ns, std::int64_t& zero_ns, char (&why)
   if (call_ns_ == kNotMeasured) return;
   call_ns = call_ns_;
   if (clock_ns_ > zero_ns_) {
-    say(why, "the memsets are too short to time: most of what a clock around each measures is the clock's own time");
+    say(why, "the calls to memset are too short to time, because most of the measured time is the clock's own time");
     return;
   }
   zero_ns = zero_ns_;
@@ -351,7 +355,7 @@ void* DifferentialMeter::allocate(std::size_t bytes) {
 void DifferentialMeter::release(void* block) { std::free(block); }
 
 void DifferentialMeter::end_operation() {
-  // The sample block's reason is for the difference.
+  // The reason in the sample block concerns calloc minus malloc, so the reason of the clock around memset is discarded.
   char unused[kReasonBytes];
   in_calloc_.write(op_->calloc_ns, op_->zero_ns, unused);
   if (!listening_) op_->zero_ns = kNotMeasured;

@@ -5,18 +5,19 @@
 
 namespace zerotax {
 
-/// What the clock around memset measured in one call.
+/// Times that the clock around memset measured in one call.
 struct MemsetTime {
-  std::int64_t zero_ns;       ///< in memsets to zero, the clock's own part taken away
-  std::int64_t clock_ns;      ///< that part
-  std::int64_t listening_ns;  ///< what hook and clock added to the call altogether
-  std::int64_t stores;        ///< memsets to zero
+  std::int64_t zero_ns;       ///< time in calls to memset that store zeros, without the clock's own part
+  std::int64_t clock_ns;      ///< the clock's own part
+  std::int64_t listening_ns;  ///< total time that hook and clock added to the call
+  std::int64_t stores;        ///< number of calls to memset that store zeros
 };
 
-/// A clock around every memset to zero. Its construction measures, in the same process, what reading the clock costs.
+/// A clock around every call to memset that stores zeros. The constructor measures how long a reading of the clock
+/// takes in this process.
 class ZeroingClock final : private ZeroingHook::Listener {
  public:
-  /// Hooks memset and its kin, and counts in the sample block how many slots there were.
+  /// Hooks memset and its variants, and stores the number of slots in the sample block.
   explicit ZeroingClock(SampleBlock& samples);
 
   void start();
@@ -30,18 +31,18 @@ class ZeroingClock final : private ZeroingHook::Listener {
   std::int64_t started_ = 0;
   std::int64_t sum_ = 0;
   std::int64_t stores_ = 0;
-  double window_ns_ = 0;     ///< between the two readings around nothing
-  double listening_ns_ = 0;  ///< for a store of nothing, from outside
+  double window_ns_ = 0;     ///< time between two readings with nothing in between
+  double listening_ns_ = 0;  ///< time of the listener's two calls, as seen by the caller
 };
 
-/// The times of zeroing in all calls of one kind, calloc or free, of an operation.
+/// Sums the times of zeroing in all calls to calloc, or to free, of an operation.
 class ZeroingSum {
  public:
   void clear() { *this = {}; }
-  /// `call_ns`: the call from outside, all of what listening added included.
+  /// `call_ns` is the call's time from outside, including everything that listening added.
   void add(const MemsetTime& found, std::int64_t call_ns);
-  /// The call's time without what listening added, and in it that of zeroing: never more, and kNotMeasured with a
-  /// reason if most of what the clock saw was the clock.
+  /// Writes the call's time without listening, and the time of zeroing, which never exceeds the call's time. Writes
+  /// kNotMeasured and a reason if most of the measured time was the clock's own.
   void write(std::int64_t& call_ns, std::int64_t& zero_ns, char (&why)[kReasonBytes]) const;
 
  private:
@@ -50,7 +51,8 @@ class ZeroingSum {
   std::int64_t call_ns_ = kNotMeasured;
 };
 
-/// The zeroing pass: nanoseconds of every memset to zero inside calloc and inside free, and of the calls they were in.
+/// The zeroing pass. Measures every memset to zero inside calloc and inside free, and the calls to calloc and free
+/// themselves, in nanoseconds.
 class ZeroingMeter final : public Meter {
  public:
   explicit ZeroingMeter(SampleBlock& samples) : clock_(samples), samples_(samples) {}
@@ -68,9 +70,10 @@ class ZeroingMeter final : public Meter {
   ZeroingSum in_free_;
 };
 
-/// The differential pass: malloc of the same size, freed at once, then calloc, each between two clocks. Their
-/// difference is what zeroing costs, by whatever instructions, if what is measured finds nothing against it. The
-/// clock around memset runs too while memsets are few, so that the two can be compared call by call.
+/// The differential pass. Measures the time of a malloc, whose block is freed at once, and then of a calloc of the same
+/// size. The difference counts as the time of zeroing, unless the measurements contradict this (examine_difference). As
+/// long as calls to memset are few, the clock around memset also runs, so that both results can be compared call by
+/// call.
 class DifferentialMeter final : public Meter {
  public:
   explicit DifferentialMeter(SampleBlock& samples) : clock_(samples), samples_(samples) {}

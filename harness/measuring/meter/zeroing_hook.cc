@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kOurs[] = {"clock_gettime", "getrusage", "ioctl",    "open",    "read",  "pread", "close",
                                  "stat",          "mincore",   "mprotect", "syscall", "prctl", "uname"};
 
-/// Of the C library, or of a sanitizer's library within the probe.
+/// Whether a function belongs to the C library, or to a sanitizer's library within the probe.
 bool is_real(const void* function) {
   Dl_info object{};
   Dl_info own{};
@@ -58,11 +58,11 @@ Bzero real_explicit_bzero = nullptr;
 BzeroChecked real_explicit_bzero_checked = nullptr;
 Wmemset real_wmemset = nullptr;
 
-// initial-exec: a thread-local of the executable needs no allocation to be reached, not even the first time.
+// With initial-exec, accessing a thread-local of the executable never allocates, not even the first time.
 [[gnu::tls_model("initial-exec")]] thread_local ZeroingHook::Listener* current = nullptr;
 
-/// Notifies the listener of a store of zeros done by `store`. Meanwhile nobody listens: the listener's own work is not
-/// seen.
+/// Notifies the listener of a store of zeros by `store`. Listening is off meanwhile, so that the listener's own stores
+/// go unseen.
 template <typename Store>
 void observed(bool zeros, void* target, std::size_t bytes, Store store) {
   ZeroingHook::Listener* listener = zeros && bytes > 0 ? current : nullptr;

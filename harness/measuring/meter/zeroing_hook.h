@@ -4,16 +4,16 @@
 
 namespace zerotax {
 
-/// The clocks, counters and files that a probe reads are the C library's, whatever the preloaded library exports under
-/// the same names: the probe's own slots for them are set to the C library's functions. To be called once, before
-/// anything is measured; does nothing, and allocates nothing, where no name has been taken.
+/// Makes the probe use the C library's clocks, counters and files, even if the preloaded library exports functions of
+/// the same names. Sets the probe's own slots to the C library's functions. Call this function once, before any
+/// measurement. Has no effect, and allocates nothing, if the preloaded library exports none of these names.
 void use_real_functions();
 
-/// Sees every call of memset and its kin that writes zeros, through the GOT slots of all loaded objects, while a
-/// listener is set. Stores that the compiler wrote in line are not seen (audit.h finds those by their pages).
+/// Sees every call to memset and its variants that stores zeros, through the GOT slots of all loaded objects, while a
+/// listener is set. Stores that the compiler inlined are not seen (audit.h finds them by their pages).
 class ZeroingHook {
  public:
-  /// Called for each store of zeros, on the listening thread only, around the real one.
+  /// Called before and after each store of zeros, on the listening thread only.
   class Listener {
    public:
     virtual void before_zeroing(void* target, std::size_t bytes) = 0;
@@ -23,10 +23,10 @@ class ZeroingHook {
     ~Listener() = default;
   };
 
-  /// Replaces the slots; once per process. Returns how many there were: 0 means that nothing will be seen.
+  /// Replaces the slots, once per process. Returns the number of slots. With 0 slots, no store will be seen.
   static std::size_t install();
 
-  /// The listener of the calling thread; nullptr: none.
+  /// Sets the listener of the calling thread, or nullptr for none.
   static void listen(Listener* listener);
 };
 

@@ -11,7 +11,7 @@ Region region_of(ProcessMapping mapping, bool unreported) {
           mapping.device};
 }
 
-// A private mapping of /dev/zero is anonymous memory by an older name (zero(4)).
+// Mapping /dev/zero is an old method to get anonymous memory (zero(4)).
 bool Region::of_file() const { return shared || (!name.empty() && name[0] == '/' && name != "/dev/zero"); }
 
 bool Region::has_file_code() const { return !name.empty() && name[0] == '/' && !name.starts_with("/memfd:"); }

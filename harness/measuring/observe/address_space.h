@@ -8,41 +8,43 @@
 
 namespace zerotax {
 
-/// The mapping at an address of a process.
+/// A mapping of a process.
 struct Region {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;
   bool shared = false;
   bool hugetlb = false;
-  std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  std::string name;  ///< path, [heap] or [stack]; empty if the mapping is anonymous
   bool writable = true;
   bool executable = false;
-  std::uint64_t inode = 0;   ///< of the file; 0: no file
-  bool unreported = false;   ///< found in /proc/PID/maps: moved here by mremap, its pages unknown
-  std::uint64_t device = 0;  ///< of the file system that holds the file
+  std::uint64_t inode = 0;   ///< inode of the mapped file; 0 if there is no file
+  bool unreported = false;   ///< whether an unreported mremap created the mapping, so that the state of its pages is
+                             ///< unknown
+  std::uint64_t device = 0;  ///< device of the file system that contains the file
   bool readable = true;
 
-  /// Its pages are a file's, or those of shared memory, until a private one is written.
+  /// Returns whether a file or shared memory provides the mapping's pages, as long as the process has not modified
+  /// them.
   [[nodiscard]] bool of_file() const;
-  /// The code in it is that of a file: not what a compiler made in memory (JIT).
+  /// Returns whether the mapping's code comes from a file, not from a JIT compiler.
   [[nodiscard]] bool has_file_code() const;
 };
 
-/// The region of a line of /proc/PID/maps.
+/// Converts a line of /proc/PID/maps to a region.
 Region region_of(ProcessMapping mapping, bool unreported = false);
 
-/// The mappings of one process, as the kernel reports them one by one. It does not report those that are removed:
-/// what is mapped over them replaces them.
+/// The mappings of one process, built from kernel events. The kernel does not report unmapping, so a mapping stays
+/// until another one replaces it.
 class AddressSpace {
  public:
   void map(Region region);
-  /// Nothing: null.
+  /// Returns the mapping at an address, or nullptr.
   [[nodiscard]] const Region* find(std::uint64_t address) const;
   [[nodiscard]] const std::map<std::uint64_t, Region>& regions() const { return regions_; }
 
  private:
-  std::map<std::uint64_t, Region> regions_;  ///< by begin; they do not overlap
+  std::map<std::uint64_t, Region> regions_;  ///< disjoint regions by start address
 };
 
 }  // namespace zerotax

@@ -19,12 +19,12 @@ namespace {
 constexpr const char* kSystem = "/usr/lib/debug";
 
 struct Wanted {
-  std::string build_id;  ///< in hexadecimal; empty: none
-  FileId file;           ///< the program file, which is not its own debug file
-  std::uint64_t skip;    ///< the number of candidates to pass over, because they were not the right file
+  std::string build_id;  ///< build-id in hexadecimal; empty if there is none
+  FileId file;           ///< the program file, which is never accepted as its own debug file
+  std::uint64_t skip;    ///< number of candidates still to skip
 };
 
-/// Whether a file is a candidate, and is not to be passed over.
+/// Returns whether a file is the candidate to return. An earlier candidate lowers `wanted.skip` by one.
 bool is_next(int file, Wanted& wanted) {
   return file_id(file) != wanted.file && is_elf_file(file) && wanted.skip-- == 0;
 }
@@ -46,8 +46,8 @@ UniqueFd open_by_build_id(Wanted& wanted) {
   return open_of_system(path, wanted);
 }
 
-/// Searches /usr/lib/debug for each end of a folder: for "/usr/lib", these are "/usr/lib", "/lib" and "". The system
-/// may name a folder with or without /usr.
+/// Searches /usr/lib/debug for each suffix of a folder's path: "/usr/lib", "/lib" and "" for "/usr/lib". A package may
+/// store its debug files under the path with or without /usr.
 UniqueFd open_by_folder(const std::string& folder, const std::string& name, Wanted& wanted) {
   for (std::size_t begin = 0; begin != std::string::npos; begin = folder.find('/', begin + 1)) {
     if (UniqueFd found = open_of_system(folder.substr(begin) + "/" + name, wanted)) return found;
@@ -55,7 +55,8 @@ UniqueFd open_by_folder(const std::string& folder, const std::string& name, Want
   return open_of_system(name, wanted);
 }
 
-/// The user whose rights open the folder of a file: the process's user or, without a known process, the file's owner.
+/// Returns the user with whose rights the file's folder is opened: the process's user or, without a known process, the
+/// file's owner.
 std::optional<FileUser> user_of(const FileOrigin& origin, const UniqueFd& root) {
   if (origin.pid > 0) {
     if (const auto user = file_user(origin.pid)) return user;
@@ -71,7 +72,7 @@ UniqueFd open_beside(const FileOrigin& origin, const std::string& folder, const 
     const auto user = user_of(origin, root);
     if (!user) continue;
     const FileRights rights(*user);
-    // If another file has this name here, the files beside it are not for our program file.
+    // If the program's path now refers to another file, the debug files beside that file do not match the program.
     if (!rights || file_id(root.get(), origin.name) != origin.id) continue;
     for (const char* below : {"/", "/.debug/"}) {
       const std::string path = fmt::format("{}{}{}", folder, below, name);
@@ -90,7 +91,7 @@ UniqueFd shared_debug_file(const std::string& link, Wanted& wanted) {
 UniqueFd own_debug_file(const FileOrigin& origin, const std::string& link, Wanted& wanted) {
   const std::string name = !link.empty() ? link : file_name(origin.name) + ".debug";
   const std::string folder = origin.name.substr(0, origin.name.size() - file_name(origin.name).size());
-  // A path in place of a name could lead anywhere.
+  // Rejects a name with a slash, because a path could lead to any folder.
   if (name.empty() || name.find('/') != std::string::npos || !folder.starts_with('/')) return {};
   if (UniqueFd found = open_beside(origin, folder, name, wanted)) return found;
   return open_by_folder(folder.substr(0, folder.size() - 1), name, wanted);

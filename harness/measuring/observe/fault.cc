@@ -9,7 +9,8 @@
 namespace zerotax {
 namespace {
 
-/// What can be in another's midst: an interrupt's in a fault's, and an NMI's in that. More have lost their ends.
+/// Maximum number of open faults of a thread. Faults nest in interrupts and NMIs, but not deeper. More open faults mean
+/// that end events were lost.
 constexpr std::size_t kDeepest = 4;
 constexpr std::uint64_t kPresent = 1;  // bits of the CPU's error code (Intel SDM, volume 3, 4.7)
 constexpr std::uint64_t kWrite = 2;
@@ -28,7 +29,7 @@ Fault begun(const FaultEvent& event) {
 
 }  // namespace
 
-/// Nothing that a program does itself comes amid a fault of its thread: those before it have lost their ends.
+/// A fault from user mode cannot nest within another fault of its thread, so the end events of open faults were lost.
 void FaultPairing::begin(Thread& thread, const FaultEvent& event) {
   auto& open = thread.open;
   const bool nested = (event.error_code & kUser) == 0 && open.size() < kDeepest;
@@ -44,7 +45,7 @@ void FaultPairing::end(Thread& thread, const FaultEvent& event) {
   const auto ended = std::find_if(open.rbegin(), open.rend(), [&](const Fault& fault) {
     return page_floor(fault.address) == page_floor(event.address);
   });
-  if (ended == open.rend()) return;  // its begin was lost
+  if (ended == open.rend()) return;  // the start event was lost
   ended->end_ns = event.time_ns;
   ended->major = event.major;
   over_.swap(open);
@@ -67,7 +68,8 @@ const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
       Thread& thread = open_[event.tid];
       if (event.of_program) ++(event.zeroed || event.order > 0 ? thread.allocated.zero_fills : thread.allocated.copies);
       if (thread.open.empty()) in_system_calls_.add(std::exchange(thread.allocated, {}));
-      // Which one of them it was shows when one ends: the others have no class without their ends.
+      // The allocation belongs to the thread's open fault that ends first. All open faults record the allocation,
+      // because a fault that never ends is classified as kOther.
       for (Fault& fault : thread.open) {
         if (fault.allocated || !event.movable) continue;
         fault.allocated = true;
@@ -84,7 +86,7 @@ const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
     case FaultEvent::Kind::kFault: {
       Fault fault = begun(event);
       fault.end_ns = event.time_ns;
-      fault.error_code = kPresent | kWrite | kUser;  // for its size in bytes: one page
+      fault.error_code = kPresent | kWrite | kUser;  // makes bytes() and copied_bytes() return one page
       over_.push_back(fault);
       break;
     }
@@ -95,7 +97,7 @@ const std::vector<Fault>& FaultPairing::apply(const FaultEvent& event) {
 }
 
 FaultClass classify(const Fault& fault, const Region* region) {
-  // A huge page of hugetlbfs comes from a pool: its copies allocate nothing that is seen.
+  // Huge pages of hugetlbfs come from a pool, so copying them causes no allocation event.
   if (fault.end_ns == 0 || (region != nullptr && region->hugetlb)) return FaultClass::kOther;
   const bool present = (fault.error_code & kPresent) != 0;
   const bool write = fault.is_write();
@@ -103,15 +105,15 @@ FaultClass classify(const Fault& fault, const Region* region) {
   if (of_file && region->shared) return FaultClass::kFile;
   if (present && write) {
     if (!fault.allocated) return FaultClass::kReuse;
-    // A huge page replaces the huge page of zeros. Since Linux 5.8, copies are pages of the base size.
+    // Since Linux 5.8, copies use base pages. A fault that allocates a huge page therefore replaces the huge zero page.
     const bool replaces_zeros = fault.order > 0 && kernel_is_at_least(5, 8);
     return fault.zeroed || replaces_zeros ? FaultClass::kZeroFill : FaultClass::kCopy;
   }
   if (present) return FaultClass::kOther;
   if (of_file) return write ? FaultClass::kCopy : FaultClass::kFile;
-  // A huge page is zeroed after it was allocated, and not by the flag.
+  // The kernel zeroes a huge page after allocating it, without the allocation flag for zeroed pages.
   if (fault.allocated && (fault.zeroed || fault.order > 0)) return FaultClass::kZeroFill;
-  // The kernel reports no mremap, so that the page may be one of a file. Only such a page is replaced by one that is
+  // The kernel reports no mremap, so the page may belong to a file. Only copying a file's page allocates a page that is
   // neither zeroed nor read from swap.
   return fault.allocated && write && !fault.major ? FaultClass::kCopy : FaultClass::kOther;
 }
@@ -178,7 +180,7 @@ void FaultCounts::add(const FaultCounts& more) {
 
 bool FilledPages::add(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t size = page_bytes();
-  const std::uint64_t first = address / bytes * bytes / size;  // a huge page begins before the address
+  const std::uint64_t first = address / bytes * bytes / size;  // the huge page may begin before the address
   const std::uint64_t asked = address / size;
   const bool known = regions_[asked / kPages].test(asked % kPages);
   for (std::uint64_t page = first; page < first + bytes / size; ++page) {

@@ -14,9 +14,9 @@
 namespace zerotax {
 namespace {
 
-constexpr std::size_t kEnough = std::size_t{64} << 10;  ///< worth a write
+constexpr std::size_t kEnough = std::size_t{64} << 10;  ///< number of bytes to collect before a write
 constexpr std::size_t kMost = std::size_t{16} << 20;
-/// What a pipe takes without waiting, if it takes anything (PIPE_BUF, pipe(7)).
+/// Bytes that a pipe accepts without blocking once poll(2) reports it as writable (PIPE_BUF, pipe(7)).
 constexpr std::size_t kAtOnce = 4096;
 constexpr int kPatienceMs = 1000;
 constexpr const char* kNotSeen = kHasFaultTracepoints
@@ -77,13 +77,14 @@ void FaultLog::flush(std::chrono::steady_clock::time_point until) {
   while (!drain(1) && std::chrono::steady_clock::now() < until) continue;
 }
 
-/// Writes until nothing is left, or nothing was taken for so long. Whether nothing is left.
+/// Writes until the buffer is empty, or the reader accepts no bytes for `wait_ms`. Returns whether the buffer is empty.
 bool FaultLog::drain(int wait_ms) {
   std::size_t done = 0;
   while (!failed_ && done < waiting_.size()) {
     std::size_t bytes = waiting_.size() - done;
     if (!regular_) {
-      // Not O_NONBLOCK: standard output is shared with the program.
+      // O_NONBLOCK on standard output would also affect the program, because zerotax and the program share the open
+      // file.
       pollfd ready{file_.fd(), POLLOUT, 0};
       if (::poll(&ready, 1, wait_ms) == 0) break;
       bytes = std::min(bytes, kAtOnce);
@@ -117,7 +118,8 @@ void FaultLog::fail(int reason) {
   result_.not_written += lines_waiting_;
   lines_waiting_ = 0;
   waiting_.clear();
-  if (regular_ && ::ftruncate(file_.fd(), static_cast<off_t>(whole_bytes_)) != 0) return;  // half a line remains
+  // If ftruncate fails, part of a line remains in the file.
+  if (regular_ && ::ftruncate(file_.fd(), static_cast<off_t>(whole_bytes_)) != 0) return;
 }
 
 FaultLogResult FaultLog::finish() {
@@ -135,7 +137,8 @@ FaultLogResult FaultLog::finish() {
 void FaultSampling::add_gap(std::uint64_t gap, std::uint64_t all, const ClassCounts& counts) {
   const auto add = [&](double Variance::*of, std::uint64_t count, Variance& shares) {
     const auto faults = static_cast<double>(all);
-    // None of a few says little: as if one more had been seen, half of it of the class.
+    // If a few faults include none of a class, faults of this class may still occur. Half a fault is therefore added to
+    // the class, and one fault to the total.
     const double share = (static_cast<double>(count) + 0.5) / (faults + 1);
     const double change = before_ ? share - (*before_).*of : 0;
     const auto unseen = static_cast<double>(gap);

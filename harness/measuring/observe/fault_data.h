@@ -23,36 +23,39 @@
 
 namespace zerotax {
 
-/// A region as a mapping, for names.
+/// Converts a region to the unwinder's type of mapping, to find the names of functions in the region.
 Unwinder::Mapping code_of(const Region& region);
 
-/// The function that a fault is attributed to.
+/// The function to which a fault is attributed.
 struct FaultCaller {
   Frame frame;
-  std::string through;  ///< the C library's function that it called, which took the fault; empty: itself
+  std::string through;  ///< C library function, called from `frame`, that took the fault; empty if `frame` itself took
+                        ///< the fault
   auto operator<=>(const FaultCaller&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// How many of the faults in user mode their stacks are known of.
+/// Numbers of faults in user mode whose stacks were taken, lost or skipped.
 struct FaultStacks {
   std::uint64_t taken = 0;
-  std::uint64_t lost = 0;     ///< the kernel dropped it
-  std::uint64_t skipped = 0;  ///< there was no time to unwind it
+  std::uint64_t lost = 0;     ///< stacks that the kernel dropped
+  std::uint64_t skipped = 0;  ///< stacks that were not unwound for lack of time
 };
 
-/// Finds which function of a script took a fault: by the instruction, where an interpreter compiled it to memory; or,
-/// of stacks that were taken, the innermost function that is a script's, whichever of the interpreter's took the fault.
-/// Where a function of the C library took it, such as memset, by its stack which other function called that.
+/// Finds the script function that took a fault. If an interpreter compiled the function to memory, the faulting
+/// instruction identifies the function. Otherwise the script function is the innermost one on a recorded stack,
+/// whichever function of the interpreter took the fault. If a function of the C library such as memset took the fault,
+/// its stack shows which function called it.
 class FaultScripts {
  public:
   explicit FaultScripts(bool stacks) : stacks_(stacks) {}
 
-  /// What the kernel reports, in the order of time. `space`: of the process, before the event; of its parent, of a
-  /// fork.
+  /// Applies an event. Events must be passed in chronological order. `space` describes the process before the event or,
+  /// for a fork, the parent.
   void apply(const FaultEvent& event, const AddressSpace& space);
-  /// `code`: where the instruction lies, or null.
+  /// Returns the script function that took a fault, if any. `code` is the mapping of the instruction, or null.
   std::optional<FaultCaller> of(const Fault& fault, const Region* code, const AddressSpace& space);
-  /// A process ends, or will be watched no longer: what is known of its interpreter is kept.
+  /// Stores in names() which interpreters the process ran. Call this function when the process ends or is no longer
+  /// watched.
   void note(pid_t pid, const AddressSpace& space);
 
   [[nodiscard]] const ScriptNames& names() const { return names_; }
@@ -68,37 +71,40 @@ class FaultScripts {
   std::optional<FaultCaller> in_stack(const Fault& fault, bool in_c_library, Unwinder& unwinder);
 
   bool stacks_;
-  std::map<pid_t, std::shared_ptr<Unwinder>> unwinders_;  ///< shared with children of fork until they map code
-  std::map<pid_t, Taken> taken_;                          ///< by thread, its last one
+  std::map<pid_t, std::shared_ptr<Unwinder>> unwinders_;  ///< unwinder of each process, shared with its forked children
+                                                          ///< until they map code
+  std::map<pid_t, Taken> taken_;                          ///< last stack of each thread
   ScriptNames names_;
   FaultStacks counts_;
   std::int64_t begin_ns_ = monotonic_ns();
-  std::int64_t spent_ns_ = 0;  ///< of CPU time
+  std::int64_t spent_ns_ = 0;  ///< CPU time spent unwinding
 };
 
-/// How writing a file of faults went.
+/// Result of writing a file with one line per fault.
 struct FaultLogResult {
   std::string path;
-  std::uint64_t written = 0;      ///< faults, each a line
-  std::uint64_t not_written = 0;  ///< faults that found no room there
-  std::string problem;            ///< why, as the kernel says it; empty: all were written
+  std::uint64_t written = 0;      ///< number of faults written, one per line
+  std::uint64_t not_written = 0;  ///< number of faults that could not be written
+  std::string problem;            ///< the kernel's message for the failure; empty if all faults were written
 };
 
 /// Writes each fault as a line of JSON (results/schema/fault.schema.json) while the program runs. Never waits for a
-/// reader while faults are coming: 16 MiB are kept for one that is slow, what comes on top of that is counted and left
-/// out. A file that cannot be written on ends with its last whole line.
+/// reader while faults arrive: at most 16 MiB are buffered, and further faults are only counted. If a write fails, the
+/// file ends with its last whole line.
 class FaultLog {
  public:
-  /// "-" is standard output. `durations`: whether each fault's begin, and who took it, is known, as it is for root.
-  /// Throws UsageError if the file cannot be opened.
+  /// Opens the file; "-" is standard output. `durations` says whether the start, end and error code of each fault are
+  /// known, which only root can see. Throws UsageError if the file cannot be opened.
   FaultLog(std::string path, bool durations);
 
-  /// `where` and `code` are where the address and the instruction lie; null: not known.
+  /// Adds a fault. `where` is the mapping of the fault's address, and `code` is the mapping of its instruction. A
+  /// mapping is null if unknown.
   void add(const Fault& fault, FaultClass kind, std::uint64_t start_ns, const Region* where, const Region* code);
-  /// Passes on what is there, as far as it is taken by then.
+  /// Writes buffered lines until the buffer is empty, the reader accepts no more bytes, or the clock reaches `until`.
   void flush(std::chrono::steady_clock::time_point until);
-  /// Writes the rest; gives up on a reader that takes nothing for a second. The file takes its place, unless it lacks
-  /// faults and would replace another file; then the result names the new file. Call it once.
+  /// Writes the rest of the buffer, and gives up if the reader accepts no bytes for a second. Then moves the file to
+  /// its final path. If faults are missing and the path already has a file, both files are kept, and the result names
+  /// the new file. Call this function once.
   FaultLogResult finish();
 
  private:
@@ -113,7 +119,7 @@ class FaultLog {
   fmt::memory_buffer waiting_;
   std::uint64_t lines_waiting_ = 0;
   std::uint64_t bytes_written_ = 0;
-  std::uint64_t whole_bytes_ = 0;  ///< of them, those up to the end of the last whole line
+  std::uint64_t whole_bytes_ = 0;  ///< bytes written up to the end of the last whole line
   FaultLogResult result_;
   std::unordered_map<std::string, std::string> quoted_;
 };
@@ -122,112 +128,116 @@ class FaultLog {
 struct MappingFaults {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::string name;  ///< path, [heap], [stack]; empty: anonymous
+  std::string name;  ///< path, [heap] or [stack]; empty if the mapping is anonymous
   FaultCounts counts;
 };
 
-/// Joins what was one mapping that grew. `parts`: of one process.
+/// Joins entries of one process that belong to the same growing mapping.
 std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
 
 struct TracedProcess {
   pid_t pid = 0;
-  pid_t parent = 0;  ///< 0: the one that tracing began with
+  pid_t parent = 0;  ///< parent's PID; 0 for the first traced process
   std::string name;
   FaultCounts counts;
   std::vector<MappingFaults> mappings;
-  ProcessMemory memory;  ///< when it was looked at last; all empty if it never was
+  ProcessMemory memory;  ///< memory when last read; all fields are empty if memory was never read
 };
 
-/// A part of the time.
+/// An interval of the traced time, with its faults.
 struct FaultInterval {
   struct Process {
     FaultCounts counts;
-    ProcessMemory memory;  ///< at its end; of those that live then
+    ProcessMemory memory;  ///< memory at the end of the interval, for processes that are still alive
     bool child = false;
     std::string name;
   };
-  /// A child that began or ended.
+  /// The start or end of a child process.
   struct Change {
-    double at_s = 0;  ///< since tracing began
+    double at_s = 0;  ///< seconds since tracing began
     pid_t pid = 0;
     pid_t parent = 0;
     std::string name;
     bool began = false;
   };
   static constexpr std::size_t kMostChanges = 8;
-  double from_s = 0;  ///< since tracing began
+  double from_s = 0;  ///< seconds since tracing began
   double to_s = 0;
-  double ended_at = 0;          ///< seconds since 1970, of to_s
-  std::uint64_t began = 0;      ///< children, in the interval
-  std::uint64_t ended = 0;      ///< children
-  bool sampled = false;         ///< not every fault has been recorded so far
-  std::vector<Change> changes;  ///< the first kMostChanges of them, in the order of time
+  double ended_at = 0;          ///< end of the interval in seconds since 1970
+  std::uint64_t began = 0;      ///< children that began in the interval
+  std::uint64_t ended = 0;      ///< children that ended in the interval
+  bool sampled = false;         ///< whether some faults since the start of tracing were only counted, not recorded
+  std::vector<Change> changes;  ///< the first kMostChanges changes, in chronological order
   std::map<pid_t, Process> processes;
 };
 
-/// Code that caused faults: a function, by the instruction that took them.
+/// A function whose code caused faults.
 struct CodeFaults {
   Frame frame;
-  std::string through;  ///< the C library's function that it called, and that took them; empty: itself
+  std::string through;  ///< C library function, called from `frame`, that took the faults; empty if `frame` itself took
+                        ///< the faults
   FaultCounts counts;
 };
 
-/// How many faults were recorded one by one, where not all were. The others were counted, and are divided among
-/// classes, processes, mappings and functions as those of the next window are.
+/// How faults were sampled, if not every fault was recorded. Unrecorded faults are counted, and divided among classes,
+/// processes, mappings and functions in the proportions of the next window's faults.
 struct FaultSampling {
   std::uint64_t recorded = 0;
-  std::uint64_t windows = 0;  ///< of time
-  /// Of totals of each class, by the difference from each window to the next (Wolter, Introduction to Variance
-  /// Estimation, 2007, 8.2: systematic samples) and by the number of faults in it.
+  std::uint64_t windows = 0;  ///< windows of time in which faults were recorded
+  /// Variance of the total of each class. The variance is estimated from the differences between successive windows and
+  /// the number of faults in each window (Wolter, Introduction to Variance Estimation, 2007, 8.2: systematic samples).
   struct Variance {
     double copies = 0;
     double reuses = 0;
     double zero_fills = 0;
   } variance;
 
-  /// `gap`: faults that were not recorded; then came a window of `all` faults, with these counts.
+  /// Adds `gap` unrecorded faults, and the window after them. The window recorded `all` faults; `counts` has their
+  /// classes.
   void add_gap(std::uint64_t gap, std::uint64_t all, const ClassCounts& counts);
 
  private:
   std::optional<Variance> before_;  ///< shares of the classes in the last window
 };
 
-/// A process whose watch the kernel ended at an exec, because its credentials changed or its user may not read the
+/// A process that the kernel stopped watching at an exec, because its credentials changed or its user may not read the
 /// program.
 struct UnwatchedProcess {
   pid_t pid = 0;
-  std::string name;                     ///< of the program
-  std::optional<std::uint64_t> faults;  ///< at most, until the process was watched again; empty: it never was
+  std::string name;                     ///< short name of the program
+  std::optional<std::uint64_t> faults;  ///< maximum number of faults until the process was watched again; empty if it
+                                        ///< was never watched again
 };
 
 /// A count that is not exact.
 struct CountBounds {
   std::uint64_t at_least = 0;
-  std::optional<std::uint64_t> at_most;  ///< empty: some process was not watched to its end
+  std::optional<std::uint64_t> at_most;  ///< upper bound; empty if some process was not watched to its end
 };
 
-/// All that was traced.
+/// Everything that was traced.
 struct FaultData {
-  std::vector<TracedProcess> processes;  ///< in the order of their beginning; an exec makes no new one
+  std::vector<TracedProcess> processes;  ///< processes in the order in which they began; an exec adds no entry
   std::vector<FaultInterval> intervals;
   std::vector<CodeFaults> code;           ///< most copies first
-  std::uint64_t lost = 0;                 ///< events
-  std::uint64_t handled = 0;              ///< faults of all processes that are watched, by a counter of the kernel's
-  std::optional<FaultSampling> sampling;  ///< if not every fault was recorded
-  std::uint64_t buffer_bytes = 0;         ///< of the kernel, for each CPU
-  ScriptNames scripts;                    ///< of the interpreters that ran
-  std::optional<FaultStacks> stacks;      ///< if they were taken
-  std::optional<FaultLogResult> log;      ///< if the faults were written one by one
+  std::uint64_t lost = 0;                 ///< lost events
+  std::uint64_t handled = 0;              ///< number of faults of all watched processes, from a counter of the kernel
+  std::optional<FaultSampling> sampling;  ///< empty if every fault was recorded
+  std::uint64_t buffer_bytes = 0;         ///< size of the kernel's buffer for each CPU
+  ScriptNames scripts;                    ///< names from the interpreters that ran
+  std::optional<FaultStacks> stacks;      ///< empty if no stacks were taken
+  std::optional<FaultLogResult> log;      ///< empty if faults were not written one by one
   std::vector<UnwatchedProcess> unwatched;
-  std::vector<pid_t> running;  ///< counted processes that outlived the first one, which started them
-  /// Bounds over all counted processes; empty if copies and zero-fills are exact.
+  std::vector<pid_t> running;  ///< PIDs of counted processes that still ran after the first process had ended
+  /// Bounds over all counted processes; empty if the numbers of copies and zero-fills are exact.
   struct Bounds {
     CountBounds copies;
     CountBounds zero_fills;
   };
   std::optional<Bounds> bounds;
-  std::optional<SystemCallPages> in_system_calls;  ///< an upper bound of pages that the counts lack; empty: unknown
-  bool every_fault = true;  ///< false: only faults in user mode, classified by their addresses (PageSharing)
+  std::optional<SystemCallPages> in_system_calls;  ///< upper bound of pages missing from the counts; empty if unknown
+  bool every_fault = true;  ///< false if only faults in user mode are known, which are then classified by their
+                            ///< addresses (PageSharing)
 };
 
 }  // namespace zerotax

@@ -10,13 +10,13 @@
 namespace zerotax {
 namespace {
 
-/// Who unwinds also reads the kernel's buffers: of the time that passes one part in so many, beyond the first seconds,
-/// in which the program's files are opened.
+/// Unwinding is limited to 1/kShare of the elapsed time, because the same thread also reads the kernel's buffers. The
+/// first kFreeNs of CPU time are not counted, because they are needed to open the program's files.
 constexpr int kShare = 4;
 constexpr std::int64_t kFreeNs = 3'000'000'000;
 constexpr const char* kCLibrary[] = {"libc.so", "libc-2", "libc.musl", "libpthread", "ld-linux", "ld-musl"};
 
-/// By the name of its file: glibc's, of which some was in files of their own, or musl's.
+/// Returns whether a file belongs to glibc or musl, by the file's name. Older versions of glibc have several libraries.
 bool is_c_library(const std::string& path) {
   const std::string name = file_name(path);
   return std::any_of(std::begin(kCLibrary), std::end(kCLibrary),
@@ -48,13 +48,13 @@ void FaultScripts::apply(const FaultEvent& event, const AddressSpace& space) {
       taken_[event.tid] = {event.address, event.stack};
       return;
     case FaultEvent::Kind::kExec:
-      // While it runs, for what comes later may be applied after its end.
+      // Opens the perf map while the process runs, because later events may be applied after the process has ended.
       unwinders_[event.pid] =
           std::make_shared<Unwinder>(static_cast<std::uint32_t>(event.pid), std::make_shared<PerfMap>(event.pid));
       return;
     case FaultEvent::Kind::kFork:
       unwinders_.erase(event.pid);
-      // Its functions before the fork are named by its parent's map alone.
+      // Only the parent's perf map names functions that were compiled before the fork.
       if (stacks_) unwinder(event.parent, space);
       if (const auto parent = unwinders_.find(event.parent); parent != unwinders_.end())
         unwinders_[event.pid] = parent->second;
@@ -104,7 +104,7 @@ std::optional<FaultCaller> FaultScripts::in_stack(const Fault& fault, bool in_c_
   taken_.erase(found);
   ++counts_.taken;
   PerfMap& scripts = *unwinder.scripts();
-  scripts.find(0);  // reads it on
+  scripts.find(0);  // this call reads the perf map's new entries
   if (scripts.empty() && !in_c_library) return std::nullopt;
   if (spent_ns_ > kFreeNs + (monotonic_ns() - begin_ns_) / kShare) {
     ++counts_.skipped;
@@ -153,7 +153,7 @@ std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {
       if (is_new) unwinder->second.map(file->second);
       frame = unwinder->second.name(file->second.begin + site.offset - file->second.file_offset);
     } else {
-      frame = {"code that no file holds", ""};
+      frame = {"code that is in no file", ""};
     }
     by_caller[{std::move(frame), ""}].add(counts);
   }

@@ -16,29 +16,30 @@
 
 namespace zerotax {
 
-/// Faults by the instruction that took them, whichever process ran it.
+/// Faults by the instruction that took them, over all processes.
 class FaultSites {
  public:
-  /// `code`: where the instruction lies; null if that is not known, or the kernel took the fault. `caller`: the
-  /// function that it is attributed to; then that is its place.
+  /// Adds a fault. `code` is the mapping of the instruction; null if the mapping is unknown or the kernel took the
+  /// fault. If `caller` is known, the fault is attributed to `caller`, not to the instruction.
   void add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
            const std::optional<FaultCaller>& caller = std::nullopt, std::uint64_t times = 1);
 
-  /// By function, most copies first; names by the files as `pid` had them.
+  /// Returns faults by function, most copies first. Names come from the files that `pid` has mapped.
   [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;
 
  private:
   struct Site {
     std::string file;
-    std::uint64_t
-        offset;  ///< in the file, for each process has it elsewhere; of the kernel and of no file: the address
-    std::uint64_t inode = 0;                        ///< another file may have had the name
+    /// Offset of the instruction in its file, because processes map a file at different addresses. For the kernel and
+    /// for code without a file, this field is the absolute address.
+    std::uint64_t offset;
+    std::uint64_t inode = 0;                        ///< inode of the file, which distinguishes files of the same name
     auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
   std::map<Site, FaultCounts> sites_;
   std::map<FaultCaller, FaultCounts> callers_;
-  std::map<std::pair<std::uint64_t, std::string>, Unwinder::Mapping> files_;  ///< one executable mapping of each
+  std::map<std::pair<std::uint64_t, std::string>, Unwinder::Mapping> files_;  ///< one executable mapping of each file
 };
 
 }  // namespace zerotax

@@ -14,9 +14,11 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint64_t kRedrawNs = 250'000'000;
-/// Reading the memory of a process holds it up: at most this share of the time is spent so.
+/// Reading the memory of a process delays that process, so all readings together take at most 1/kMemoryShare of the
+/// time.
 constexpr std::uint64_t kMemoryShare = 100;
-/// How often the mappings of a process are read again because a fault lies in none of the known ones.
+/// Minimum time between two readings of a process's mappings. The mappings are read again if a fault's address is in
+/// none of them.
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(monotonic_ns()); }
@@ -27,7 +29,8 @@ FaultEvents::Stacks stacks_of(const FaultTracerOptions& options) {
   return options.stacks ? FaultEvents::Stacks::kTaken : FaultEvents::Stacks::kNone;
 }
 
-/// Starts the reader of files first: processes that this thread starts later may be traced with the program.
+/// Starts FileReader's process before tracing, because processes that this thread starts later may be traced with the
+/// program.
 FaultTracerOptions with_reader(FaultTracerOptions options) {
   FileReader::shared().start();
   return options;
@@ -35,7 +38,7 @@ FaultTracerOptions with_reader(FaultTracerOptions options) {
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-/// Seconds since 1970 of a time of the monotonic clock, as the wall clock is set now.
+/// Converts a time of the monotonic clock to seconds since 1970, by the current setting of the wall clock.
 double clock_time(std::uint64_t monotonic) {
   const auto since = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
   return since.count() - seconds(now_ns()) + seconds(monotonic);
@@ -172,7 +175,8 @@ bool FaultTracer::counted(const Process& process) const {
   return process.told.name.starts_with(printable(options_.name_prefix));
 }
 
-/// Whose memory the intervals have: beside the first child it is the parent that tells what the child shares.
+/// Returns whether intervals include the memory of a process. With the option first_child, intervals also include the
+/// parent's memory, which shows what the child shares.
 bool FaultTracer::shown(const Process& process) const {
   return counted(process) || (options_.first_child && process.told.pid == root_);
 }
@@ -204,7 +208,8 @@ FaultTracer::Process& FaultTracer::start(pid_t pid, pid_t parent) {
   return process;
 }
 
-/// `again`: what its events did not report moved there.
+/// With `again`, anonymous mappings that are new since the last reading become `unreported`, because an mremap must
+/// have moved them.
 void FaultTracer::read_space(Process& process, bool again) {
   process.space_read_ns = now_ns();
   for (ProcessMapping& mapping : process_mappings(process.told.pid)) {
@@ -216,7 +221,7 @@ void FaultTracer::read_space(Process& process, bool again) {
 
 const Region* FaultTracer::find(Process& process, std::uint64_t address) {
   const Region* region = process.space.find(address);
-  // The kernel does not report every change (mremap), nor what was there before us.
+  // The kernel does not report mremap, or mappings that are older than tracing.
   if (region == nullptr && process.alive && now_ns() - process.space_read_ns > kSpaceAgeNs) {
     read_space(process, true);
     region = process.space.find(address);
@@ -224,7 +229,7 @@ const Region* FaultTracer::find(Process& process, std::uint64_t address) {
   return region;
 }
 
-/// Before the event itself is applied.
+/// Call this before the event itself is applied.
 void FaultTracer::note_scripts(const FaultEvent& event) {
   switch (event.kind) {
     case FaultEvent::Kind::kStack:
@@ -233,7 +238,7 @@ void FaultTracer::note_scripts(const FaultEvent& event) {
     case FaultEvent::Kind::kMap:
     case FaultEvent::Kind::kExit:
       break;
-    default:  // up to three for each fault
+    default:  // all other events, up to three per fault, change neither mappings nor processes
       return;
   }
   const auto known = processes_.find(event.kind == FaultEvent::Kind::kFork ? event.parent : event.pid);
@@ -279,7 +284,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.forked = parent->second.forked = true;
       process.shares = parent->second.shares = true;
       if (events_->method() == FaultEvents::Method::kSoftware) {
-        // While nothing is recorded, no look is needed: recording begins again with one.
+        // While nothing is recorded, the pages need not be read, because open_window() will read them.
         if (recording_) look(event.parent, Look::kKnown);
         sharing_.fork(event.parent, event.pid);
       }
@@ -322,7 +327,7 @@ void FaultTracer::count(const Fault& fault) {
   if (options_.sample) slice_.push_back(std::move(one));
 }
 
-/// `times`: how many faults it stands for.
+/// `times` is the number of faults that this fault represents.
 void FaultTracer::tally(const Counted& one, std::uint64_t times) {
   const auto& [fault, kind, caller] = one;
   const auto known = processes_.find(fault.pid);

@@ -23,45 +23,47 @@
 
 namespace zerotax {
 
-/// Decides when faults are recorded one by one. Recording a fault costs the program as much as the fault itself, so
-/// that many of them are recorded in windows: some hundred faults at random moments. In between they are counted only.
-/// Times are in nanoseconds. No system call.
+/// Decides when to record individual faults. Recording a fault costs the program as much as the fault itself. If a
+/// program takes many faults, only samples are recorded: some hundred faults each, in windows that begin at random
+/// moments. Between the windows, faults are only counted. Times are in nanoseconds. This class makes no system call.
 class FaultBudget {
  public:
-  /// When something is asked.
+  /// The current time by two clocks.
   struct Now {
     std::uint64_t ns;      ///< CLOCK_MONOTONIC
-    std::uint64_t cpu_ns;  ///< that the program has used, of all its processes
+    std::uint64_t cpu_ns;  ///< CPU time used so far by all processes of the program
   };
 
-  /// Faults that are recorded in a second of the program's CPU time at most. One of these costs it some 0.7 to 3 us, so
-  /// that it is held up for 1 to 3 % of that time.
+  /// Maximum number of faults recorded per second of the program's CPU time. Recording a fault takes 0.7 to 3 µs, so
+  /// this rate slows the program down by 1 to 3 %.
   static constexpr double kPerSecond = 10'000;
-  /// Faults that are recorded before the rate limits recording. All faults of a short program are recorded, because few
-  /// windows say little about it. These faults cost a program at most one second, once.
+  /// Number of faults recorded before the rate limits recording. All faults of a short program are recorded, because
+  /// few windows say little about a short program. These faults cost a program at most one second, once.
   static constexpr double kAtOnce = 1'000'000;
-  /// Seconds of CPU time in a second that count: somebody has to read what is recorded.
+  /// Maximum CPU seconds that count toward the budget per second of elapsed time. A larger budget could record faults
+  /// faster than they are read.
   static constexpr std::uint64_t kMostCpus = 3;
-  /// A window's, on average; fewer where the budget is small.
+  /// Average number of faults in a window; smaller if the budget is small.
   static constexpr double kWindow = 500;
-  /// The time spent on opening a window, at most so often: one part in so many.
+  /// Opening windows takes at most 1/kShare of the elapsed time.
   static constexpr std::uint64_t kShare = 20;
 
   explicit FaultBudget(std::uint64_t seed, double per_second = kPerSecond, double at_once = kAtOnce)
       : random_(seed), per_second_(per_second), at_once_(at_once), left_(at_once) {}
-  /// A budget of kPerSecond and kAtOnce. ZEROTAX_FAULTS_PER_SECOND in the environment replaces kPerSecond, and 2.4
-  /// times its value replaces kAtOnce. A low value samples even few faults, a high one records many.
+  /// Returns a budget of kPerSecond and kAtOnce. The environment variable ZEROTAX_FAULTS_PER_SECOND replaces
+  /// kPerSecond, and 2.4 times its value replaces kAtOnce. With a low value, even few faults are sampled. With a high
+  /// value, many faults are recorded.
   static FaultBudget chosen(std::uint64_t seed);
 
-  /// So many more were recorded. False: it is enough for a while.
+  /// Subtracts recorded faults from the budget. Returns false if recording must pause.
   bool spend(std::uint64_t faults, Now now);
-  /// Recording has ended.
+  /// Marks that recording has paused.
   void close(Now now);
-  /// Whether it is time to begin again.
+  /// Returns whether recording may start again.
   bool may_open(Now now);
-  /// Recording has begun, which took so long.
+  /// Marks that recording has started, and that starting took `took_ns`.
   void open(std::uint64_t took_ns) { opening_ns_ = took_ns; }
-  /// Whether little is left.
+  /// Returns whether little of the budget is left.
   [[nodiscard]] bool is_low() const { return left_ < per_second_ / 5; }
 
  private:
@@ -71,18 +73,18 @@ class FaultBudget {
   double per_second_;
   double at_once_;
   double left_;
-  double wanted_ = 0;  ///< before the next window
+  double wanted_ = 0;  ///< budget required before the next window
   Now refilled_{0, 0};
   std::uint64_t closed_ns_ = 0;
   std::uint64_t opening_ns_ = 0;
 };
 
-/// Hands out a number in whole parts, as equal as they can be, that add up to it.
+/// Divides a number into whole parts that are as equal as possible and whose sum is the number.
 class Shares {
  public:
   Shares() = default;
   Shares(std::uint64_t all, std::uint64_t parts) : all_(all), parts_(parts) {}
-  /// The next part; 1 after the last one, and where there was nothing to share.
+  /// Returns the next part; 1 after the last part, or if there was nothing to divide.
   std::uint64_t next();
 
  private:
@@ -92,56 +94,58 @@ class Shares {
   std::uint64_t handed_out_ = 0;
 };
 
-/// Which faults are counted, and when they are reported.
+/// Selects which faults are counted and when they are reported.
 struct FaultTracerOptions {
   double interval_s = 1;
-  bool first_child = false;  ///< only those of the first process that is forked
-  std::string name_prefix;   ///< only those of processes whose short name starts with this
-  /// Called in the tracer's thread for each interval: with `complete` once at its end, and before that a few times a
-  /// second if `while_running`.
+  bool first_child = false;  ///< count only faults of the first forked process
+  std::string name_prefix;   ///< count only faults of processes whose short name starts with this prefix
+  /// Called in the tracer's thread at the end of each interval, with `complete`. With `while_running`, also called a
+  /// few times a second during the interval.
   std::function<void(const FaultInterval&, bool complete)> tell;
   bool while_running = false;
-  std::string faults_file;       ///< each fault is written there (FaultLog); empty: nowhere
-  bool stacks = false;           ///< takes the stack with each fault in user mode, for the functions of scripts in it
-  std::size_t buffer_bytes = 0;  ///< of the kernel, for each CPU; 0: FaultEvents' own choice
-  bool sample = false;           ///< beyond a rate (FaultBudget) some faults are recorded, and all counted
-  std::chrono::milliseconds pause{10};  ///< between two readings of the buffers
-  /// Called in the tracer's thread for each fault that is counted.
+  std::string faults_file;       ///< file that receives each fault (FaultLog); empty for no file
+  bool stacks = false;           ///< record the stack of each fault in user mode, to find the functions of scripts
+  std::size_t buffer_bytes = 0;  ///< size of the kernel's buffer for each CPU; 0 for FaultEvents' default
+  bool sample = false;           ///< above a rate (FaultBudget), record only some faults; all are counted
+  std::chrono::milliseconds pause{10};  ///< pause between two readings of the buffers
+  /// Called in the tracer's thread for each counted fault.
   std::function<void(const Fault&, FaultClass)> each;
-  /// Called in the tracer's thread for every event of the kernel, in the order of time.
+  /// Called in the tracer's thread for every event of the kernel, in chronological order.
   std::function<void(const FaultEvent&)> event;
 };
 
-/// Follows the page faults of a process and of all that it starts, in a thread of its own.
+/// Follows the page faults of a process and its descendants in a separate thread.
 class FaultTracer {
  public:
-  /// Of the program that the calling thread starts next, from its exec on. Throws MachineError.
+  /// Follows the program that the calling thread starts next, from its exec on. Throws MachineError if faults cannot be
+  /// watched.
   explicit FaultTracer(FaultTracerOptions options);
-  /// Follows a running process and its descendants. Throws MachineError, UsageError.
+  /// Follows a running process and its descendants. Throws MachineError if faults cannot be watched, or UsageError if
+  /// the process has ended.
   FaultTracer(FaultTracerOptions options, pid_t pid);
   ~FaultTracer();
   FaultTracer(const FaultTracer&) = delete;
   FaultTracer& operator=(const FaultTracer&) = delete;
 
-  /// Ends tracing. Once.
+  /// Ends tracing and returns the result. Call this function once.
   FaultData finish();
 
  private:
   struct Process {
     TracedProcess told;
     AddressSpace space;
-    std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< by name and begin
+    std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< mappings by name and start
     FilledPages filled;
     bool alive = true;
-    bool forked = false;  ///< since it was last looked at from scratch
-    bool shares = false;  ///< it may share pages with a process that it forked, or that forked it
+    bool forked = false;  ///< whether the process forked since all its pages were last read
+    bool shares = false;  ///< whether the process may share pages with its parent or a child
     std::uint64_t space_read_ns = 0;
-    std::uint64_t cpu_ns = 0;        ///< CPU time that it had used when last asked
-    std::uint64_t recorded = 0;      ///< faults, each counted once
-    bool main_thread_ended = false;  ///< before its other threads
+    std::uint64_t cpu_ns = 0;        ///< CPU time used at the last reading
+    std::uint64_t recorded = 0;      ///< number of recorded faults, not of the faults that they represent
+    bool main_thread_ended = false;  ///< whether the main thread ended before other threads
   };
 
-  /// A fault that was counted.
+  /// A counted fault.
   struct Counted {
     Fault fault;
     FaultClass kind;
@@ -178,8 +182,8 @@ class FaultTracer {
   FaultClass guess(const Fault& fault, const Region* region);
   void bound(const Process& process, const Region* region, FaultClass kind);
   static bool merges_pages();
-  /// At a process that is watched all along; that has just been joined; after some time in which faults were not
-  /// recorded, with or without a fork.
+  /// State of a process when its pages are read: watched from its start, newly traced, or unrecorded for a time
+  /// (without or with a fork).
   enum class Look { kKnown, kJoined, kAnew, kAnewAfterFork };
   void look(pid_t pid, Look how);
   void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
@@ -202,44 +206,46 @@ class FaultTracer {
   ProcessPagemaps pagemaps_;
   PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
     const auto entry = pagemaps_.entry(pid, page);
-    return !entry || entry->populated();  // if the process is gone, its end will be reported at the right time
+    return !entry || entry->populated();  // an ended process is assumed to have the page until its end is reported
   }};
-  bool recording_ = true;  ///< faults, one by one
+  bool recording_ = true;  ///< whether individual faults are recorded
   FaultBudget budget_;
-  std::uint64_t lost_ = 0;  ///< events, by the last query
+  std::uint64_t lost_ = 0;  ///< number of lost events at the last query
   std::uint64_t lost_asked_ns_ = 0;
-  std::uint64_t opened_ns_ = 0;  ///< since then
-  std::uint64_t gap_ = 0;        ///< faults before that which the next ones stand for, too
-  std::uint64_t used_ns_ = 0;    ///< of CPU time, by the processes
-  std::uint64_t accounted_ = 0;  ///< handled faults that have been counted, and those that they stand for
-  Shares shares_;                ///< what each of the next ones stands for
-  std::vector<Counted> slice_;   ///< counted last, together
+  std::uint64_t opened_ns_ = 0;  ///< start of the current window
+  std::uint64_t gap_ = 0;        ///< unrecorded faults that the faults of the current window also represent
+  std::uint64_t used_ns_ = 0;    ///< CPU time used by the processes
+  std::uint64_t accounted_ = 0;  ///< handled faults that were counted, including unrecorded faults that recorded faults
+                                 ///< represent
+  Shares shares_;                ///< number of faults that each of the next recorded faults represents
+  std::vector<Counted> slice_;   ///< faults of the last slice of a window
   ClassCounts slice_counts_;
   std::optional<FaultSampling> sampling_;
   std::uint64_t recorded_ = 0;
-  ClassCounts recorded_counts_;  ///< of counted processes, each fault once
-  /// Faults that may have been of a class, where only their addresses are known.
+  ClassCounts recorded_counts_;  ///< recorded faults of counted processes, without the faults that they represent
+  /// Upper bounds for the classes, if only the addresses of faults are known.
   struct Possible {
     std::uint64_t copies = 0;
-    std::uint64_t copies_if_merged = 0;  ///< additional copies, if the kernel merges pages
+    std::uint64_t copies_if_merged = 0;  ///< additional copies that are possible only if KSM merges pages
     std::uint64_t zero_fills = 0;
   } possible_;
   bool merges_ = merges_pages();
   /// Processes without an event since their exec, and the time of that exec.
   std::map<pid_t, std::uint64_t> executing_;
-  /// A process's state when it is watched again. `faults` is empty if it is not watched again.
+  /// The state of a process when watching resumed; without `faults` if watching never resumed.
   struct Resumed {
     std::optional<std::uint64_t> faults;
     std::vector<ProcessMapping> mappings;
   };
   std::map<pid_t, Resumed> lost_watch_;
   std::vector<UnwatchedProcess> unwatched_;
-  std::uint64_t handled_ = 0;                                           ///< when tracing ended
-  std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;  ///< first pages of such, since the last look
+  std::uint64_t handled_ = 0;  ///< handled faults when tracing ended
+  /// First pages of the possible huge pages that were examined since all pages were last read.
+  std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
-  std::vector<TracedProcess> past_;  ///< whose number was given to another one
-  std::uint64_t applied_ns_ = 0;     ///< time of the event that was applied last
+  std::vector<TracedProcess> past_;  ///< ended processes whose PIDs were reused
+  std::uint64_t applied_ns_ = 0;     ///< time of the last applied event
   pid_t root_ = 0;
   pid_t first_child_ = 0;
   std::uint64_t start_ns_ = 0;

@@ -1,5 +1,5 @@
-// How the tracer records some of very many faults, and what these stand for.
-// The tracer's work where tracepoints are unavailable.
+// Records a sample of many faults, and computes how many faults each recorded fault represents. This file also
+// classifies faults when tracepoints are unavailable.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -17,15 +17,17 @@
 namespace zerotax {
 namespace {
 
-/// The faults of a window that stand for those before it: all of so much time, unless it ends sooner.
+/// Length of the slice at the start of a window. The faults of this slice represent the unrecorded faults before the
+/// window. If the window is shorter, all its faults represent the unrecorded ones.
 constexpr std::uint64_t kSliceNs = 10'000'000;
-/// Fewer say nothing of others: they may be those of a program's end.
+/// Minimum number of faults that may represent unrecorded faults. A slice with fewer faults may be the end of a
+/// program.
 constexpr std::size_t kFewest = 50;
-/// How often the buffers are read while a window is open.
+/// Interval between readings of the buffers while a window is open.
 constexpr std::chrono::milliseconds kOften{1};
 /// Interval between checks for lost events. A check takes a system call for each perf event.
 constexpr std::uint64_t kLossNs = 100'000'000;
-/// Pause while it is undecided whether the kernel ended a watch.
+/// Pause between readings while it is unknown whether the kernel stopped watching a process.
 constexpr std::chrono::microseconds kMoment{50};
 
 std::uint64_t moment() { return static_cast<std::uint64_t>(monotonic_ns()); }
@@ -34,7 +36,8 @@ bool is_handled(const FaultEvent& event) {
   return event.kind == FaultEvent::Kind::kEnd || event.kind == FaultEvent::Kind::kFault;
 }
 
-/// Larger mappings are reserved, not used; only what faults show about them is known.
+/// Maximum size of mappings whose pages are read. Larger mappings are mostly reserved addresses, and their faults show
+/// which pages are used.
 constexpr std::uint64_t kLargestLook = std::uint64_t{64} << 30;
 
 }  // namespace
@@ -49,7 +52,7 @@ FaultBudget FaultBudget::chosen(std::uint64_t seed) {
 void FaultBudget::refill(Now now) {
   if (refilled_.ns != 0 && now.ns > refilled_.ns && now.cpu_ns >= refilled_.cpu_ns) {
     const std::uint64_t passed = now.ns - refilled_.ns;
-    // Processes that began and ended since then are not among those that were asked.
+    // The CPU time of processes that began and ended between two refills is missing from the total.
     const std::uint64_t used = std::clamp(now.cpu_ns - refilled_.cpu_ns, passed / 4, passed * kMostCpus);
     left_ = std::min(at_once_, left_ + static_cast<double>(used) / 1e9 * per_second_);
   }
@@ -65,7 +68,7 @@ bool FaultBudget::spend(std::uint64_t faults, Now now) {
 void FaultBudget::close(Now now) {
   refill(now);
   closed_ns_ = now.ns;
-  // A program that faults in a rhythm must not meet the same moment of it each time.
+  // Windows start at random intervals, so that they do not coincide with a periodic pattern of the program's faults.
   wanted_ = std::min(kWindow, per_second_ / 4) * (0.5 + std::generate_canonical<double, 53>(random_));
 }
 
@@ -77,14 +80,15 @@ bool FaultBudget::may_open(Now now) {
 std::uint64_t Shares::next() {
   if (handed_out_ == parts_) return 1;
   ++handed_out_;
-  // 128 bits are not needed: a slice has fewer than 2^20 faults, and no gap 2^44.
+  // The product cannot overflow: a slice has fewer than 2^20 faults, and a gap between windows has fewer than 2^44.
   const std::uint64_t until = all_ * handed_out_ / parts_;
   const std::uint64_t part = until - taken_;
   taken_ = until;
   return part;
 }
 
-/// Of what was read just now, beyond the `known` events.
+/// Charges the budget for the newly read faults, which are the pending events after the first `known` ones. Opens or
+/// closes the window.
 void FaultTracer::spend(std::size_t known) {
   if (recording_) {
     const auto read = std::count_if(pending_.begin() + static_cast<std::ptrdiff_t>(known), pending_.end(), is_handled);
@@ -94,8 +98,8 @@ void FaultTracer::spend(std::size_t known) {
   }
 }
 
-/// Whether events were lost since the last check, because the program faults faster than we read. Lost faults are
-/// estimated like faults that are not recorded.
+/// Returns whether events were lost since the last check, because the program faults faster than events are read. Lost
+/// faults are estimated in the same way as unrecorded faults.
 bool FaultTracer::loses_events() {
   const std::uint64_t now = moment();
   if (now < lost_asked_ns_ + kLossNs) return false;
@@ -120,10 +124,10 @@ std::chrono::microseconds FaultTracer::pause() const {
   return often ? std::min(kOften, options_.pause) : options_.pause;
 }
 
-/// Whether the faults that were read are too few to stand for those before them.
+/// Returns whether the window is still too short for its faults to represent the unrecorded faults before the window.
 bool FaultTracer::waits_for_more() const { return recording_ && gap_ > 0 && moment() < opened_ns_ + kSliceNs; }
 
-/// How many of the pending faults were handled before this time.
+/// Returns the number of pending faults that were handled before this time.
 std::uint64_t FaultTracer::ended_before(std::uint64_t before_ns) {
   FaultPairing pairing = pairing_;
   std::uint64_t ended = 0;
@@ -145,11 +149,11 @@ void FaultTracer::process_slice(std::uint64_t before_ns) {
   if (ended > 0 && enough) sampling_->add_gap(gap_, ended, slice_counts_);
   if (ended > 0 && !enough) stand_for(last, gap_);
   if (ended > 0) gap_ = 0;
-  // Some few are no sample of those to come.
+  // A slice with few faults represents later faults badly, so the previous slice is kept if it is larger.
   if (slice_.size() < kFewest && last.size() > slice_.size()) slice_ = std::move(last);
 }
 
-/// Faults that are counted already stand for so many more.
+/// Counts `faults` more faults in the proportions of a slice that was already counted.
 void FaultTracer::stand_for(const std::vector<Counted>& slice, std::uint64_t faults) {
   if (slice.empty()) return;
   ClassCounts counts;
@@ -165,7 +169,7 @@ void FaultTracer::close_window() {
   const std::uint64_t now = moment();
   events_->read(pending_);
   process_slice(now);
-  // Those that were being handled are among the faults to come.
+  // Faults that are still being handled will be reported after recording starts again.
   pairing_.forget();
   recording_ = false;
   if (!sampling_) {
@@ -189,7 +193,7 @@ void FaultTracer::open_window() {
   budget_.open(opened_ns_ - begin);
 }
 
-/// At the end: those after the last window are as those in it.
+/// Attributes the faults after the last window, in the proportions of that window.
 void FaultTracer::settle() {
   handled_ = events_->handled();
   if (!sampling_) return;
@@ -197,7 +201,7 @@ void FaultTracer::settle() {
   if (handled_ > accounted_) stand_for(slice_, handled_ - accounted_);
 }
 
-/// Which pages each process has, and shares: of faults that were not recorded nothing else is known.
+/// Reads which pages each process has and which pages it shares, because unrecorded faults may have changed both.
 void FaultTracer::look_anew() {
   for (const pid_t pid : order_) {
     Process& process = processes_.at(pid);
@@ -209,10 +213,10 @@ void FaultTracer::look_anew() {
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
   const std::uint64_t page = fault.address / page_bytes();
-  // The kernel handles no fault in an inaccessible mapping: mremap moved another mapping onto this one, unreported.
+  // The kernel handles no fault in an inaccessible mapping. An unreported mremap must have moved another mapping here.
   if (!region->readable && !region->writable && !region->executable) return FaultClass::kOther;
   if (!region->of_file()) {
-    // A page that came here with its mapping may be a shared one.
+    // A page that moved here with its mapping may be shared.
     const bool moved = region->unreported && processes_.at(fault.pid).shares;
     if (moved && sharing_.found(fault.pid, page, fault.begin_ns, false, 0)) return FaultClass::kOther;
     const FaultClass kind = sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);
@@ -225,23 +229,24 @@ FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   return sharing_.file_fault(fault.pid, page, fault.begin_ns, is_copy);
 }
 
-/// Counts the fault as every class that it may have been, because only its address is known.
+/// Counts the fault in every class that it may have, if only its address is known.
 void FaultTracer::bound(const Process& process, const Region* region, FaultClass kind) {
   if (kind == FaultClass::kFile && (region->shared || !region->writable)) return;
   ++possible_.zero_fills;
-  // The kernel copies a page that a process never shared only if it had merged that page with others.
+  // A page that no other process ever shared is copied only if KSM had merged it with other pages.
   const bool own = region != nullptr && !region->of_file() && kind != FaultClass::kOther && kind != FaultClass::kCopy;
   ++(own && !process.shares ? possible_.copies_if_merged : possible_.copies);
 }
 
-/// Whether KSM merges pages (Documentation/admin-guide/mm/ksm.rst), or has merged some.
+/// Returns whether KSM merges pages now, or has merged pages (Documentation/admin-guide/mm/ksm.rst).
 bool FaultTracer::merges_pages() {
   return std::strtoull(text_of("/sys/kernel/mm/ksm/run").c_str(), nullptr, 10) == 1 ||
          std::strtoull(text_of("/sys/kernel/mm/ksm/pages_shared").c_str(), nullptr, 10) > 0;
 }
 
-/// A huge page is one fault, and nothing says so. It was one if all its pages are there now, and the process had no
-/// fault on another of them before it forked next (from then on each may have one of its own).
+/// Checks whether a zero-fill fault populated a huge page, because no event reports huge pages. A huge page is assumed
+/// if all its base pages are populated, and if the process took no other fault on them before its next fork. After a
+/// fork, each base page can take a separate fault.
 void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region) {
   const std::uint64_t huge_pages = huge_page_bytes() / page_bytes();
   const std::uint64_t first = page / huge_pages * huge_pages;
@@ -259,11 +264,12 @@ void FaultTracer::look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_
   sharing_.found_huge(pid, first, huge_pages, time_ns);
 }
 
-/// Finds the private pages that a process has though no fault reported them, and those that it gave back. For a
-/// process that has just been `joined` the kernel says which are shared: with its parent, or one that is not watched.
+/// Finds private pages that the process got without a reported fault, and pages that it returned. If tracing of the
+/// process has just begun, the pagemap shows which pages the process shares with its parent or with an unwatched
+/// process.
 void FaultTracer::look(pid_t pid, Look how) {
   const auto now = static_cast<std::uint64_t>(monotonic_ns());
-  // Those whose fault is reported, but not yet counted, are added by that.
+  // Pages whose faults are reported but not yet counted are added when those faults are counted.
   std::unordered_set<std::uint64_t> to_come;
   for (const FaultEvent& event : pending_) {
     if (event.kind == FaultEvent::Kind::kFault && event.pid == pid && event.time_ns >= applied_ns_) {

@@ -1,4 +1,4 @@
-// The processes that the tracer watches, and the faults of theirs that it did not see.
+// Watches the traced processes, and bounds the faults that the tracer missed.
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace zerotax {
 namespace {
 
-/// Within this time after an exec, the kernel ends the watch or maps the program.
+/// Maximum time between an exec and the moment when the kernel either ends the watch or maps the program.
 constexpr std::uint64_t kDecidedNs = 5'000'000;
 
 }  // namespace
@@ -21,8 +21,8 @@ bool FaultTracer::is_undecided() const {
                      [&](const auto& each) { return now < each.second + kDecidedNs; });
 }
 
-/// Watches again each process whose watch the kernel ended at an exec. Pending events beyond the first `known` are new,
-/// and in no order between CPUs.
+/// Watches processes again if the kernel stopped watching them at an exec. Pending events after the first `known` ones
+/// are new, and unordered between CPUs.
 void FaultTracer::notice_execs(std::size_t known) {
   for (std::size_t i = known; i < pending_.size(); ++i) {
     if (pending_[i].kind != FaultEvent::Kind::kExec) continue;
@@ -46,7 +46,7 @@ void FaultTracer::notice_execs(std::size_t known) {
 
 void FaultTracer::resume(pid_t pid) {
   Resumed& resumed = lost_watch_[pid];
-  // Processes that this one started meanwhile are not watched either.
+  // Processes that this process has started since its exec are not watched either.
   for (const pid_t each : process_tree(pid)) {
     if (!events_->follow(each)) continue;
     if (each != pid && !processes_.contains(each)) {
@@ -61,7 +61,7 @@ void FaultTracer::resume(pid_t pid) {
   }
 }
 
-/// Handles a process that still runs although the kernel ended its watch.
+/// Handles a process that still runs although the kernel stopped watching it.
 void FaultTracer::apply_lost_watch(Process& process) {
   const pid_t pid = process.told.pid;
   Resumed resumed = std::move(lost_watch_[pid]);
@@ -74,14 +74,14 @@ void FaultTracer::apply_lost_watch(Process& process) {
   if (counted(process)) unwatched_.push_back(std::move(unwatched));
 }
 
-/// Handles the end of a process's main thread, or of another thread after that.
+/// Handles the end of a process's main thread, and of threads that end later.
 void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
   const pid_t pid = process.told.pid;
   if (event.kind == FaultEvent::Kind::kExit && lost_watch_.contains(pid)) {
     apply_lost_watch(process);
     return;
   }
-  // A main thread that is still ending keeps its memory for a while.
+  // After a main thread ends, the kernel needs some time to free the memory of the process.
   if (living_thread(pid) != pid && process_memory(pid, false).vsz) {
     process.main_thread_ended = true;
     return;
@@ -109,7 +109,7 @@ void FaultTracer::bound_counts(FaultData& data) const {
   }
   const auto bounds = [&](std::uint64_t recorded, std::uint64_t possible, std::uint64_t in_system_calls) {
     CountBounds found{software ? 0 : recorded, std::nullopt};
-    // Allocations that were not recorded, and raised no fault, may be any number.
+    // The number of allocations that were neither recorded nor part of a fault has no upper bound.
     const bool unbounded = !known || (incomplete && in_system_calls > 0);
     if (!unbounded) found.at_most = (software ? possible : recorded + in_system_calls) + unseen;
     return found;

@@ -34,19 +34,17 @@ namespace {
 
 constexpr int kLookMs = 20;
 constexpr int kStartMs = 10'000;
-/// Attempts to start the process, which others may kill before it has started.
-constexpr int kStarts = 3;
-/// CPU time for one file, beyond requests that are answered at once. Each file that exceeds the limit halves it, so
-/// that many such files take no longer than two.
+/// Number of attempts to start the process. Another program may kill the process before it is ready.
+constexpr int kStarts = 4;
+/// Limit of CPU time for one file, not counting requests that are answered at once. Each file that exceeds the limit
+/// halves the limit, so many slow files together take no more than two full limits.
 constexpr std::int64_t kMostNs = 4'000'000'000;
 constexpr std::int64_t kLeastNs = 50'000'000;
-/// The limit of wall time without an answer, in multiples of the limit of CPU time: for a process that is stopped, or
-/// waits for a file system.
+/// Limit of wall time without an answer, as a multiple of the CPU limit, for a process that is stopped or waits.
 constexpr std::int64_t kMostWallTimes = 2;
-/// Resident memory that is not backed by a file. kReadMemory limits allocations; this limit is for memory that escapes
-/// that.
+/// Limit of resident memory that no file backs. kReadMemory limits only the process's own allocations.
 constexpr std::uint64_t kMostResident = std::uint64_t{768} << 20;
-/// Processes that may end without reading a file, before no more are started.
+/// Number of processes that may end while they read no file. After that many, no further process is started.
 constexpr unsigned kMostUnexplained = 64;
 constexpr int kMostTries = 64;
 constexpr std::size_t kFilesKept = 64;
@@ -61,7 +59,8 @@ std::uint64_t anonymous_bytes(pid_t pid) {
   return pages ? pages->anonymous() * page_bytes() : 0;
 }
 
-/// Whether an origin tells better where debug information may lie. A name below /proc is that of a descriptor.
+/// Returns whether the search for debug information should start at `origin` instead of `known`. A path below /proc is
+/// worse, because it names a descriptor instead of the file.
 bool tells_more(const FileOrigin& origin, const FileOrigin& known) {
   const auto is_descriptor = [](const FileOrigin& each) { return each.name.starts_with("/proc/"); };
   return known.pid == 0 && (origin.pid > 0 || (is_descriptor(known) && !is_descriptor(origin)));
@@ -105,6 +104,7 @@ bool FileReader::name_again(ForeignFile& file, std::uint64_t address, Frame& fra
   if (known != file.names.end()) {
     frame.function = known->second.function;
     frame.offset = known->second.offset;
+    frame.after = known->second.after;
     return true;
   }
   const auto after = file.functions.upper_bound(address);
@@ -122,24 +122,32 @@ void FileReader::keep_name(ForeignFile& file, std::uint64_t address, const Frame
     const std::uint64_t begin = address - frame.offset;
     file.functions[begin] = {begin + bytes, frame.function};
   } else {
-    file.names[address] = {frame.function, frame.offset};
+    file.names[address] = {frame.function, frame.offset, frame.after};
   }
 }
 
 bool is_own_process(pid_t pid) { return pid == ::getpid() || pid == FileReader::shared().pid(); }
 
-std::string unread_files_lines() { return FileReader::shared().problem_lines(); }
+std::vector<std::string> unread_files() { return FileReader::shared().problems(); }
 
-std::string FileReader::problem_lines() {
-  const std::lock_guard lock(mutex_);
+std::string unread_files_lines() {
   std::string lines;
-  const auto add = [&](const std::string& line) { lines += wrap("! " + line, "", "  "); };
-  if (!unavailable_.empty()) add("functions have no names: " + unavailable_);
-  for (const auto& [identity, file] : files_) {
-    if (!file->why.empty())
-      add(fmt::format("functions of {} have no names: {}", one_line(printable(file->origin.name)), file->why));
-  }
+  for (const std::string& problem : unread_files()) lines += wrap(problem, "! ", "  ");
   return lines;
+}
+
+std::vector<std::string> FileReader::problems() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  if (!unavailable_.empty()) all.push_back(fmt::format("Functions have no names: {}.", unavailable_));
+  if (!debuginfod_.problem().empty()) {
+    all.push_back(fmt::format("Functions may have no names: {}.", debuginfod_.problem()));
+  }
+  for (const auto& [identity, file] : files_) {
+    if (file->why.empty()) continue;
+    all.push_back(fmt::format("Functions of {} have no names: {}.", one_line(printable(file->origin.name)), file->why));
+  }
+  return all;
 }
 
 std::shared_ptr<ForeignFile> FileReader::file(UniqueFd opened, const FileOrigin& origin) {
@@ -161,22 +169,24 @@ std::shared_ptr<ForeignFile> FileReader::file(UniqueFd opened, const FileOrigin&
   return file;
 }
 
-/// Starts the process. Returns the reason of a failure, or an empty text.
+/// Starts the process. Returns the reason for a failure, or an empty string.
 std::string FileReader::spawn() {
   const std::string program = program_.empty() ? helper_program("read-files") : program_;
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &ends[0]) != 0) return "no socket for read-files";
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &ends[0]) != 0)
+    return "a socket for read-files cannot be created";
   MessageSocket ours{UniqueFd(ends[0])};
-  // Numbers above those that the new process uses for these descriptors.
+  // Duplicates get descriptors above the descriptors that the new process uses.
   const UniqueFd first(ends[1]);
   const UniqueFd theirs(::fcntl(first.get(), F_DUPFD_CLOEXEC, kReadPage + 1));
   const UniqueFd memory(::memfd_create("read-files", MFD_CLOEXEC));
   const UniqueFd page(::fcntl(memory.get(), F_DUPFD_CLOEXEC, kReadPage + 1));
-  if (!theirs || !page || ::ftruncate(page.get(), static_cast<off_t>(page_bytes())) != 0) return "no memory to share";
+  if (!theirs || !page || ::ftruncate(page.get(), static_cast<off_t>(page_bytes())) != 0)
+    return "no shared memory is available";
   if (current_ != nullptr) ::munmap(current_, page_bytes());
   void* shared = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
   current_ = shared != MAP_FAILED ? static_cast<std::atomic<std::uint32_t>*>(shared) : nullptr;
-  if (current_ == nullptr) return "no memory to share";
+  if (current_ == nullptr) return "no shared memory is available";
 
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -189,7 +199,8 @@ std::string FileReader::spawn() {
   ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), kReadSocket);
   ::posix_spawn_file_actions_adddup2(&actions, page.get(), kReadPage);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kReadPage + 1);
-  // Ctrl-C is for the command, which may still need names. A caller may have blocked or ignored signals.
+  // Ctrl-C must not end the process, because the command may still need names. The caller may have blocked or ignored
+  // signals, so the process resets its signal handling.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;
   sigset_t all;
@@ -212,7 +223,7 @@ std::string FileReader::spawn() {
   if (::poll(&greeting, 1, kStartMs) == 1 && socket_.receive(nullptr)) return "";
   const std::string why = why_ended();
   end("", false);
-  return fmt::format("read-files, which reads program files, ended when it started: {}", why);
+  return fmt::format("read-files, which reads program files, ended at its start: {}", why);
 }
 
 bool FileReader::run() {
@@ -227,16 +238,17 @@ bool FileReader::run() {
 
 std::string FileReader::why_ended() const {
   siginfo_t info{};
-  // The process has ended, or is about to. Its status stays available for another wait (FileReader::ended_).
+  // The process has ended, or is about to end. Its exit status remains available for another wait (FileReader::ended_).
   for (int i = 0; i < 100; ++i) {
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0) break;
     const timespec pause{0, 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
-  if (info.si_pid == 0) return "it could not be read";
-  if (info.si_code != CLD_EXITED) return fmt::format("its reader died ({})", signal_name(info.si_status));
-  if (info.si_status == kReadNoMemory) return fmt::format("reading it takes more than {} MiB", kReadMemory >> 20);
-  return fmt::format("its reader failed (status {})", info.si_status);
+  if (info.si_pid == 0) return "the file could not be read";
+  if (info.si_code != CLD_EXITED)
+    return fmt::format("the process that read the file died ({})", signal_name(info.si_status));
+  if (info.si_status == kReadNoMemory) return fmt::format("reading the file takes more than {} MiB", kReadMemory >> 20);
+  return fmt::format("the process that read the file failed (status {})", info.si_status);
 }
 
 void FileReader::end(const std::string& why, bool certainly) {
@@ -259,21 +271,21 @@ bool FileReader::is_over_limit(std::int64_t begin_ns, std::int64_t& cpu_ns) {
   const ForeignFile* file = numbered(current_->load());
   const std::int64_t before = file != nullptr ? file->slow_ns : 0;
   if (before + used > limit_ns_ || wall > kMostWallTimes * limit_ns_) {
-    // A process that hardly ran was waiting for a file system, or for a processor.
+    // A process that used little CPU time was waiting for a file system or for a CPU.
     const bool ran = before + used > limit_ns_ / 8;
-    end(ran ? fmt::format("reading it takes more than {:.2g} s", static_cast<double>(limit_ns_) / 1e9)
-            : fmt::format("its reader waited for {:.2g} s", static_cast<double>(wall) / 1e9),
+    end(ran ? fmt::format("reading the file takes more than {:.2g} s", static_cast<double>(limit_ns_) / 1e9)
+            : fmt::format("the process that read the file waited for {:.2g} s", static_cast<double>(wall) / 1e9),
         ran);
     if (ran) limit_ns_ = std::max(limit_ns_ / 2, kLeastNs);
     return true;
   }
   // The process is not in our process group, so Ctrl-Z cannot have stopped it.
   if (stopped_by(pid_) != 0) {
-    end("its reader was stopped", false);
+    end("the process that read the file was stopped", false);
     return true;
   }
   if (anonymous_bytes(pid_) <= kMostResident) return false;
-  end(fmt::format("reading it takes more than {} MiB", kMostResident >> 20), false);
+  end(fmt::format("reading the file takes more than {} MiB", kMostResident >> 20), false);
   return true;
 }
 
@@ -284,7 +296,10 @@ void FileReader::send_debug_file(MessageReader& question) {
   for (const char each : question.text()) wanted.build_id += fmt::format("{:02x}", static_cast<unsigned char>(each));
   wanted.link = question.text();
   const std::uint64_t skip = question.number();
-  const UniqueFd found = file != nullptr ? open_debug_file(file->origin, wanted, skip) : UniqueFd();
+  UniqueFd found = file != nullptr ? open_debug_file(file->origin, wanted, skip) : UniqueFd();
+  // While one sample waits for a download, the kernel would drop other samples. Only kPlace may download, because
+  // places are named after the recording.
+  if (!found && asked_ == ReadRequest::kPlace) found = debuginfod_.find(wanted.build_id);
   socket_.send(MessageWriter().number(found ? 1 : 0).bytes(), found.get());
 }
 
@@ -295,8 +310,8 @@ ForeignFile* FileReader::numbered(std::uint32_t number) {
 }
 
 std::optional<std::string> FileReader::wait_for_answer() {
-  const std::int64_t begin = monotonic_ns();
-  std::int64_t cpu = 0;  ///< CPU time of the process at the first late answer
+  std::int64_t begin = monotonic_ns();
+  std::int64_t cpu = 0;  ///< CPU time of the process when the first answer was late
   for (;;) {
     pollfd wait{socket_.fd(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, kLookMs);
@@ -313,6 +328,7 @@ std::optional<std::string> FileReader::wait_for_answer() {
     MessageReader in(*message);
     if (in.number() == static_cast<std::uint64_t>(ReadAnswer::kDebugFile)) {
       send_debug_file(in);
+      begin = monotonic_ns();
       continue;
     }
     ForeignFile* slow = cpu != 0 ? numbered(current_->load()) : nullptr;
@@ -327,6 +343,7 @@ std::optional<std::string> FileReader::exchange(std::uint64_t session, ReadReque
   MessageWriter request;
   request.number(static_cast<std::uint64_t>(what)).number(session).number(number).all(rest);
   current_->store(0);
+  asked_ = what;
   if (!socket_.send(request.bytes(), file != nullptr ? file->fd.get() : -1)) {
     end(why_ended(), false);
     return std::nullopt;

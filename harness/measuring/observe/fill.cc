@@ -19,7 +19,7 @@ bool keeps(void* block, std::size_t bytes) {
          fill_of_register(left_by_memset(block, 7, bytes)) == Fill::kOther;
 }
 
-/// 64 MiB of addresses with 2 MiB of memory behind them.
+/// Maps 64 MiB of addresses to 2 MiB of memory.
 void* large_block() {
   const UniqueFd memory(::memfd_create("zerotax-memset", MFD_CLOEXEC));
   if (!memory || ::ftruncate(memory.get(), kPiece) != 0) return nullptr;
@@ -54,7 +54,7 @@ bool memset_keeps_its_value() {
 
 Fill fill_of_register(std::uint64_t value) {
   if ((value & 0xff) != 0) return Fill::kOther;
-  // Of wmemset, whose wide characters are filled by the same code.
+  // wmemset, which fills with 32-bit characters, has the same code.
   return (value & 0xffffffff) == 0 ? Fill::kZeros : Fill::kUnknown;
 }
 

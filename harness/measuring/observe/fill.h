@@ -4,21 +4,23 @@
 
 namespace zerotax {
 
-/// What a sampled thread was filling memory with, if its innermost function in user mode is a memset or bzero.
+/// The kind of fill that a sampled thread was doing. Known only if the thread's innermost function in user mode is
+/// memset or bzero.
 enum class Fill {
-  kNone,     ///< it was not
+  kNone,     ///< not filling memory
   kZeros,    ///< bzero, or memset of 0
   kOther,    ///< memset of another byte
-  kUnknown,  ///< a memset of which it is not known whether it keeps its argument
+  kUnknown,  ///< memset that may have overwritten the register of its second argument, so that the byte is unknown
 };
 
-/// Whether the memset that this process uses leaves its second argument in its register while it works, for every size
-/// from 1 byte to 64 MiB: it is called, once, with values of which what is left in the register shows. (No function
-/// puts back an argument register that it has used for something else: what is there at the end was there all the
-/// time.) True of glibc's variants for x86-64 but one, __memset_avx512_no_vzeroupper, and of those for arm64.
+/// Returns whether this process's memset leaves its second argument in the register while it works, for sizes from 1
+/// byte to 64 MiB. The first call tests memset with values that show whether the register was changed. Functions do not
+/// restore argument registers, so a value that is still there at the end was never overwritten. Of glibc's variants,
+/// only __memset_avx512_no_vzeroupper on x86-64 overwrites the register.
 bool memset_keeps_its_value();
 
-/// The fill by a memset that does, from that register.
+/// Returns the kind of fill from the register of memset's second argument. Requires a memset that keeps the argument in
+/// this register.
 Fill fill_of_register(std::uint64_t value);
 
 }  // namespace zerotax

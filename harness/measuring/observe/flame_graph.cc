@@ -15,15 +15,15 @@
 namespace zerotax {
 namespace {
 
-/// A name within a line: printable, and without the character that separates functions.
+/// Makes a name fit into a line: printable, and without the semicolon that separates functions.
 std::string clean(const std::string& name) {
   std::string text;
   for (const char each : printable(name)) text += each == ';' ? std::string("\\x3b") : std::string(1, each);
   return text;
 }
 
-/// The last name, before the weight. A number at the end of this name would be read as one of two weights
-/// (flamegraph.pl, difffolded.pl).
+/// Makes the last name of a line safe. The weight follows this name. flamegraph.pl and difffolded.pl would read a
+/// number at the end of the name as the first of two weights.
 std::string clean_last(const std::string& name) {
   std::string text = clean(name);
   const std::size_t blank = text.find_last_of(' ');
@@ -36,10 +36,10 @@ constexpr double kWidth = 1200;
 constexpr double kMargin = 12;
 constexpr double kRow = 19;
 constexpr double kHead = 62;
-constexpr double kLetter = 6.7;  // a character of the font at 11 px, on average
+constexpr double kLetter = 6.7;  // average width of a character at 11 px
 constexpr double kSmallest = 0.001;
 
-/// A function under its caller, with the weight of all that it called.
+/// A function in the call tree, with the weight of everything that it called.
 struct Node {
   std::uint64_t weight = 0;
   std::map<std::string, std::unique_ptr<Node>> callees;
@@ -83,7 +83,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Warm colours that differ from box to box, the same for a name in every graph; what zeroes stands out in blue.
+/// Returns a warm color that depends only on the name, or blue for functions that zero memory.
 std::string colour(const std::string& name, bool leaf) {
   if (leaf) return "#4477aa";
   std::uint32_t hash = 2166136261;  // FNV-1a

@@ -11,7 +11,7 @@
 namespace zerotax {
 namespace {
 
-/// "3.12" behind a word such as "python"; both 0 where no version follows.
+/// A version such as "3.12" after a word such as "python"; both numbers are 0 without a version.
 struct Version {
   int major = 0;
   int minor = 0;
@@ -20,7 +20,7 @@ struct Version {
   [[nodiscard]] std::string text() const { return known() ? fmt::format(" {}.{}", major, minor) : ""; }
 };
 
-/// Whether a file's name is `begin` and a version, followed by ".so…", a letter of the build, or nothing.
+/// Returns whether a file's name is `begin` and a version, followed by ".so…", a letter of the build, or nothing.
 bool is_named(const std::string& file, std::string_view begin, Version& version) {
   if (!file.starts_with(begin)) return false;
   const std::string rest = file.substr(begin.size());
@@ -54,7 +54,7 @@ Interpreter interpreter_of(const std::string& path) {
   if (is_named(file, "libruby-", version) || is_named(file, "ruby", version)) return ruby(version);
   if (file == "node" || file == "nodejs" || file.starts_with("libnode.so")) {
     return {"Node.js",
-            "start it with --perf-basic-prof (--interpreted-frames-native-stack names interpreted functions, too)"};
+            "start it with --perf-basic-prof (and --interpreted-frames-native-stack for interpreted functions)"};
   }
   return {};
 }
@@ -62,11 +62,16 @@ Interpreter interpreter_of(const std::string& path) {
 void ScriptNames::add(const std::string& path, bool named, const std::string& problem) {
   const Interpreter interpreter = interpreter_of(path);
   if (interpreter.name.empty()) return;
-  merge(interpreter.name, {interpreter.remedy, interpreter.by_stacks, named, problem});
+  merge(interpreter.name, {interpreter.remedy, interpreter.by_stacks, named, problem, false});
 }
 
 void ScriptNames::add(const ScriptNames& other) {
   for (const auto& [name, more] : other.by_name_) merge(name, more);
+}
+
+void ScriptNames::add_frames(const std::string& path) {
+  const Interpreter interpreter = interpreter_of(path);
+  if (interpreter.by_stacks) merge(interpreter.name, {interpreter.remedy, interpreter.by_stacks, true, "", true});
 }
 
 void ScriptNames::merge(const std::string& name, const Found& more) {
@@ -74,6 +79,7 @@ void ScriptNames::merge(const std::string& name, const Found& more) {
   found.remedy = more.remedy;
   found.by_stacks = more.by_stacks;
   found.named = found.named || more.named;
+  found.by_frames = found.by_frames || more.by_frames;
   if (found.problem.empty()) found.problem = more.problem;
 }
 
@@ -84,23 +90,27 @@ std::vector<InterpreterNames> ScriptNames::list() const {
     const std::string why = unseen ? fmt::format("no stacks were taken: {}, and {}", without_stacks_, found.remedy)
                                    : "it wrote no perf map: " + found.remedy;
     InterpreterNames one{name, NotAvailable{why}, found.problem};
-    if (found.named && !unseen) one.names = std::string("perf map");
+    if (found.named && !unseen) one.names = std::string(found.by_frames ? "frames" : "perf map");
     list.push_back(std::move(one));
   }
   return list;
 }
 
-std::string script_names_lines(const std::vector<InterpreterNames>& interpreters) {
-  std::string text;
+std::vector<std::string> script_names_warnings(const std::vector<InterpreterNames>& interpreters) {
+  std::vector<std::string> all;
   for (const InterpreterNames& each : interpreters) {
     if (!each.problem.empty()) {
-      text += wrap(fmt::format("! names of {}'s functions are missing or wrong: {}", each.interpreter, each.problem),
-                   "", "  ");
+      all.push_back(fmt::format("Names of {}'s functions are missing or wrong: {}.", each.interpreter, each.problem));
     } else if (!each.names) {
-      text +=
-          wrap(fmt::format("no names of script functions: of {}, {}", each.interpreter, each.names.why()), "", "  ");
+      all.push_back(fmt::format("{} names no functions of scripts ({}).", each.interpreter, each.names.why()));
     }
   }
+  return all;
+}
+
+std::string script_names_lines(const std::vector<InterpreterNames>& interpreters) {
+  std::string text;
+  for (const std::string& each : script_names_warnings(interpreters)) text += wrap(each, "! ", "  ");
   return text;
 }
 

@@ -10,30 +10,39 @@ namespace zerotax {
 
 /// An interpreter whose scripts' functions have no symbols of their own.
 struct Interpreter {
-  std::string name;        ///< "CPython 3.11"; empty: the file is no interpreter that is known
-  std::string remedy;      ///< what makes it name them
-  bool by_stacks = false;  ///< they are code that calls the interpreter's loop, and are found in stacks alone
+  std::string name;        ///< name and version, such as "CPython 3.11"; empty if the file is no known interpreter
+  std::string remedy;      ///< setting that makes the interpreter name its functions
+  bool by_stacks = false;  ///< whether functions are found only in stacks, because their code only calls the
+                           ///< interpreter's loop
 };
 
-/// By the path of a program or library: python3.11, libpython3.12.so.1.0, node, ruby3.1, libruby-3.1.so.3.1.
+/// Returns the interpreter for the path of a program or library, such as python3.11, libpython3.12.so.1.0, node,
+/// ruby3.1 or libruby-3.1.so.3.1.
 Interpreter interpreter_of(const std::string& path);
 
 struct InterpreterNames {
   RESULT("script names", "An interpreter.");
-  FIELD(std::string, interpreter, "Its name and version, such as CPython 3.12.");
+  FIELD(std::string, interpreter, "Name and version of the interpreter, such as CPython 3.12.");
   FIELD(Measured<std::string>, names,
-        "perf map: of its file /tmp/perf-PID.map. n/a, with what to do, where it names none.", one_of("perf map"));
-  FIELD(std::string, problem, "What is wrong with that file, in one line; empty if nothing is.", kMayBeEmpty);
+        "Source of the functions' names. perf map: the file /tmp/perf-PID.map. frames: the interpreter's structures in "
+        "memory, read by the recorder. n/a with a remedy if no function has a name.",
+        one_of("perf map|frames"));
+  FIELD(std::string, problem, "Problem with the file /tmp/perf-PID.map, in one line; empty if there is no problem.",
+        kMayBeEmpty);
 };
 
-/// Where the names of the scripts' functions came from, for each interpreter that ran, or why there are none. Computed
-/// here for all that show functions (profile, record, cow).
+/// For each interpreter that ran, the source of the names of script functions, or the reason why there are no names.
+/// All commands that show functions use this class (profile, record, cow).
 class ScriptNames {
  public:
-  /// A process had this file mapped. `named`: its perf map names functions. `problem`: of that map.
+  /// Adds a process that had this file mapped. `named` says whether the process's perf map names functions, and
+  /// `problem` describes a problem of that map.
   void add(const std::string& path, bool named, const std::string& problem);
   void add(const ScriptNames& other);
-  /// No stacks were taken, in which alone CPython's functions are found; those of compilers are found without.
+  /// Notes that, for a CPython with this path, the recorder has read the names from the interpreter's own structures.
+  void add_frames(const std::string& path);
+  /// Notes that no stacks were taken. Functions that CPython interprets are found only in stacks; compiled functions
+  /// are found without stacks.
   void without_stacks(const std::string& remedy) { without_stacks_ = remedy; }
 
   [[nodiscard]] std::vector<InterpreterNames> list() const;
@@ -44,6 +53,7 @@ class ScriptNames {
     bool by_stacks = false;
     bool named = false;
     std::string problem;
+    bool by_frames = false;
   };
   void merge(const std::string& name, const Found& more);
 
@@ -51,7 +61,9 @@ class ScriptNames {
   std::string without_stacks_;
 };
 
-/// A line for the terminal for each that has no names, or a damaged map; empty if all is well.
+/// Returns a sentence for each interpreter without names, or with a damaged map.
+std::vector<std::string> script_names_warnings(const std::vector<InterpreterNames>& interpreters);
+/// Formats the warnings of script_names_warnings() as lines for a terminal.
 std::string script_names_lines(const std::vector<InterpreterNames>& interpreters);
 
 }  // namespace zerotax

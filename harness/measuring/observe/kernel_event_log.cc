@@ -13,7 +13,7 @@
 #include "os/clock.h"
 #include "os/page.h"
 
-// The first two fields are whose event it is: a reader takes it for one of that thread (trace/ctf_events.cc).
+// Each event begins with the IDs of its process and thread, so that readers can attribute it (trace/ctf_events.cc).
 ZEROTAX_EVENT(kernel_page_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
               (uint64_t, instruction), (uint64_t, duration_ns))
 ZEROTAX_EVENT(kernel_page_fault_seen, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),
@@ -27,12 +27,12 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint32_t kMostBytes = 64;
-/// What the recorder describes of one type (recorder/src/types.cc).
+/// Maximum number of fields that the recorder describes for a type (recorder/src/types.cc).
 constexpr std::size_t kMostFields = 64;
 
 bool is_number(std::size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
 
-/// What was probably meant; also by somebody who left out the subsystem.
+/// Suggests a known name. The given name may lack the subsystem.
 std::string meant(const std::string& name, const std::vector<std::string>& known) {
   const auto ends =
       std::find_if(known.begin(), known.end(), [&](const std::string& each) { return each.ends_with(":" + name); });
@@ -58,7 +58,7 @@ KernelEventType::KernelEventType(const KernelEventKind& kind) : is_switch_(!kind
     add("out", ZEROTAX_KIND_UNSIGNED, 1, 1, false);
     add("preempted", ZEROTAX_KIND_UNSIGNED, 1, 1, false);
   } else {
-    // In the kernel's order.
+    // The fields are added in the kernel's order.
     std::vector<std::pair<std::string, TraceEvent::Field>> all(kind.tracepoint->fields.begin(),
                                                                kind.tracepoint->fields.end());
     std::stable_sort(all.begin(), all.end(),
@@ -74,7 +74,7 @@ KernelEventType::KernelEventType(const KernelEventKind& kind) : is_switch_(!kind
            static_cast<std::uint32_t>(bytes_.size())};
 }
 
-/// Behind the last one, aligned to the size of an element, as readers lay it out.
+/// Adds a field after the last one, aligned to the size of an element, as readers expect.
 void KernelEventType::add(const std::string& name, std::uint32_t kind, std::uint32_t bytes, std::uint32_t count,
                           bool array) {
   std::uint32_t offset = 0;
@@ -118,13 +118,13 @@ void KernelEventType::put(std::size_t field, T value) {
   std::memcpy(bytes_.data() + fields_[field].offset, &value, sizeof value);
 }
 
-/// What lies beyond the end of the data stays 0.
+/// Copies a field of an event. Bytes beyond the end of the data stay 0.
 void KernelEventType::put_from(const Source& source, const std::vector<unsigned char>& raw) {
   const zerotax_field& field = fields_[source.field];
   std::size_t at = source.from.offset;
   std::size_t bytes = std::size_t{field.bytes} * field.count;
   if (source.where != Where::kInPlace) {
-    // Documentation/trace/ftrace.rst: the offset in the lower 16 bits, the length in the upper ones.
+    // The lower 16 bits are the offset, the upper 16 bits the length (Documentation/trace/ftrace.rst).
     std::uint32_t location = 0;
     if (at + sizeof location > raw.size()) return;
     std::memcpy(&location, raw.data() + at, sizeof location);
@@ -196,13 +196,15 @@ KernelEventKind kernel_event_kind(const std::string& name) {
   const std::vector<std::string> known = trace_event_names();
   if (known.empty() && is_tracepoint) {
     throw MachineError(fmt::format("the tracepoint {} cannot be read", name),
-                       "run it as root: tracepoints are root's (zerotax trace events lists what you may have)");
+                       "run zerotax as root, because only root may use tracepoints (zerotax trace events lists the "
+                       "permitted events)");
   }
-  throw UsageError(fmt::format("unknown event '{}'", name), meant(name, known) + "zerotax trace events lists them");
+  throw UsageError(fmt::format("unknown event '{}'", name),
+                   meant(name, known) + "zerotax trace events lists all events");
 }
 
 KernelLog::KernelLog(const std::string& folder) {
-  // One that the environment asked for is of a program that is traced, not of us.
+  // A trace that the environment requests is meant for the traced program, not for zerotax.
   zerotax_trace_stop();
   zerotax_trace_options options{};
   options.directory = folder.c_str();
@@ -210,7 +212,7 @@ KernelLog::KernelLog(const std::string& folder) {
   options.monotonic = 1;
   if (const int error = zerotax_trace_start(&options)) {
     throw MachineError(fmt::format("the kernel's events cannot be written into {} ({})", folder, std::strerror(error)),
-                       "name another folder with -o, or leave out --kernel");
+                       "give another folder with -o, or omit --kernel");
   }
 }
 

@@ -16,29 +16,30 @@
 
 namespace zerotax {
 
-/// A kind of kernel event as a type of event of the recorder: the fields pid and tid, of the thread that it is of, and
-/// then those of the tracepoint, each as the kernel's format describes it. A field that would be a second pid or tid is
-/// called event_pid or event_tid. Switches are "kernel_switch". Text whose length varies is cut at 64 bytes.
+/// Describes a kind of kernel event as an event type of the recorder. The first two fields are pid and tid of the
+/// event's thread. The tracepoint's fields follow, as the kernel's format describes them. A field of the tracepoint
+/// named pid or tid is renamed to event_pid or event_tid. Context switches have the name "kernel_switch". Text of
+/// variable length is cut at 64 bytes.
 class KernelEventType {
  public:
   explicit KernelEventType(const KernelEventKind& kind);
   KernelEventType(const KernelEventType&) = delete;
   KernelEventType& operator=(const KernelEventType&) = delete;
 
-  /// Records one into the trace that is running. From one thread, in the order of time.
+  /// Records an event into the current trace. Call this function from one thread, in chronological order.
   void record(const KernelEvent& event);
 
-  /// The recorder's description of it.
+  /// The fields as they are described to the recorder.
   [[nodiscard]] const std::vector<zerotax_field>& fields() const { return fields_; }
-  /// Fields of the kernel that a trace cannot hold.
+  /// The names of those kernel fields that a trace cannot contain.
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
-  /// The bytes of an event, as `fields` describes them.
+  /// Returns the bytes of an event, laid out as fields() describes.
   const std::vector<unsigned char>& bytes_of(const KernelEvent& event);
 
  private:
   enum class Where { kInPlace, kLocated, kLocatedFromEnd };
   struct Source {
-    std::size_t field;  ///< of fields_
+    std::size_t field;  ///< index in fields_
     Where where;
     TraceEvent::Field from;
   };
@@ -58,19 +59,20 @@ class KernelEventType {
   zerotax_type type_{};
 };
 
-/// Writes events of the kernel into the trace that this process is recording (KernelLog starts one), from the exec of
-/// the program that the calling thread starts next until finish(), in a thread of its own.
+/// Writes events of the kernel into the trace of this process (started by KernelLog), in a thread of its own. Recording
+/// starts with the exec of the program that the calling thread starts next, and ends with finish().
 class KernelEventLog {
  public:
-  /// Throws as KernelEvents.
+  /// Throws the same errors as KernelEvents.
   explicit KernelEventLog(const std::vector<KernelEventKind>& kinds);
   ~KernelEventLog();
   KernelEventLog(const KernelEventLog&) = delete;
   KernelEventLog& operator=(const KernelEventLog&) = delete;
 
-  /// Records what has happened until now, and ends. Once.
+  /// Records the remaining events, and ends recording. Call this function once.
   void finish();
-  /// Events that the kernel had no room for. After finish.
+  /// Returns the number of events that were lost because the kernel's buffer was full. Call this function after
+  /// finish().
   [[nodiscard]] std::uint64_t lost() const { return events_.lost(); }
 
  private:
@@ -84,31 +86,31 @@ class KernelEventLog {
   Worker thread_;
 };
 
-/// A kind of event by its name: "switches", or a tracepoint ("sched:sched_wakeup"). Throws UsageError for an unknown
-/// one, with what was probably meant; MachineError where tracepoints cannot be read.
+/// Returns the kind of event with this name: "switches", or a tracepoint such as "sched:sched_wakeup". Throws
+/// UsageError with a suggestion if the name is unknown, and MachineError if tracepoints cannot be read.
 KernelEventKind kernel_event_kind(const std::string& name);
 
-/// The names that are no tracepoints, with what they are: {"switches", "..."}.
+/// A name of kernel events that are not from a tracepoint, with a summary of these events.
 struct CommonKernelEvent {
   const char* name;
   const char* summary;
 };
-inline constexpr CommonKernelEvent kSwitches{"switches", "threads leaving the processor and coming back to it"};
+inline constexpr CommonKernelEvent kSwitches{"switches", "threads that leave the processor and return to it"};
 
-/// Writes what the kernel does for traced processes into a trace of the recorder, beside what they record themselves:
-/// kernel_page_fault, kernel_page_allocation, kernel_fork, kernel_exec, kernel_exit, each with the process and thread
-/// that it is of. One in a program at a time.
+/// Writes the kernel's work for traced processes into a trace of the recorder, beside the events that the processes
+/// record. The events are kernel_page_fault, kernel_page_allocation, kernel_fork, kernel_exec and kernel_exit, each
+/// with its process and thread. A program can have one KernelLog at a time.
 class KernelLog {
  public:
-  /// `folder`: of the trace. Throws MachineError if it cannot be started.
+  /// Starts a trace in `folder`. Throws MachineError if the trace cannot be started.
   explicit KernelLog(const std::string& folder);
   ~KernelLog();
   KernelLog(const KernelLog&) = delete;
   KernelLog& operator=(const KernelLog&) = delete;
 
-  /// From one thread, in the order of time. A fault is reported at its end.
+  /// Adds a fault at its end. Call this function from one thread, in chronological order.
   void add(const Fault& fault, FaultClass kind);
-  /// Forks, execs, exits and allocations; what else there is, is part of a fault.
+  /// Adds a fork, exec, exit or allocation. All other events are parts of faults, and are ignored.
   void add(const FaultEvent& event);
 };
 

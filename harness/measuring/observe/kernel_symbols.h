@@ -12,26 +12,26 @@
 
 namespace zerotax {
 
-/// Names of the kernel's functions, from /proc/kallsyms. Where the kernel hides its addresses (kptr_restrict), each is
-/// kUnknown.
+/// Names of the kernel's functions, from /proc/kallsyms. If the kernel hides its addresses (kptr_restrict), every name
+/// is kUnknown.
 class KernelSymbols {
  public:
   static constexpr const char* kUnknown = "kernel function";
 
   explicit KernelSymbols(const std::string& path = "/proc/kallsyms");
 
-  /// Whether there are names.
+  /// Returns whether names are known.
   [[nodiscard]] bool known() const { return !by_address_.empty(); }
   [[nodiscard]] std::string name(std::uint64_t address) const;
-  /// The function at an address, with the offset in it.
+  /// Returns the function at an address, and the offset in it.
   [[nodiscard]] Frame frame(std::uint64_t address) const;
 
  private:
   std::map<std::uint64_t, std::string> by_address_;
 };
 
-/// Kinds of work that the kernel does when it zeroes pages or copies them after a fork. The value is an index into
-/// kernel_works().
+/// Kinds of work that the kernel does when it zeroes pages, or when it copies pages after a fork. The value is an index
+/// into kernel_works().
 enum KernelWork : std::size_t {
   kCopyWork,
   kZeroWork,
@@ -50,20 +50,18 @@ enum KernelWork : std::size_t {
 };
 
 struct KernelWorkRow {
-  const char* key;  ///< in documents
   const char* summary;
-  std::vector<const char*> prefixes;  ///< of the names of its functions
+  std::vector<const char*> prefixes;  ///< prefixes of the names of the functions that do this work
 };
 
-/// In the order in which they are listed.
+/// The kinds of work in the order of KernelWork.
 const std::vector<KernelWorkRow>& kernel_works();
 
-/// The kind of work that the name of a kernel function tells. Nothing if the name tells none: then the function does
-/// the work of its caller.
+/// Returns the kind of work for the name of a kernel function, or nothing if the function's work belongs to its caller.
 std::optional<KernelWork> kernel_work_of(std::string_view function);
 
-/// The kind of work of a stack: of its innermost kernel function whose name tells one. kOtherWork if no name does;
-/// nothing if the sample was taken in user mode.
+/// Returns the kind of work of a stack: the kind of the innermost kernel function with a kind. Returns kOtherWork if no
+/// function has a kind, and nothing if the sample was taken in user mode.
 std::optional<KernelWork> kernel_work_of(const Stack& stack);
 
 }  // namespace zerotax

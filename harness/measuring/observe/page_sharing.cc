@@ -23,7 +23,7 @@ void PageSharing::add_owner(std::uint32_t frame, pid_t pid) {
   if (frames_[frame].huge != 0) ++huge_[frames_[frame].huge][pid];
 }
 
-/// False if it was none.
+/// Returns false if the process did not own the frame.
 bool PageSharing::remove_owner(Frame& frame, pid_t pid) {
   if (std::erase(frame.owners, pid) == 0) return false;
   if (frame.huge == 0) return true;
@@ -33,7 +33,7 @@ bool PageSharing::remove_owner(Frame& frame, pid_t pid) {
 }
 
 void PageSharing::release(std::uint32_t frame, pid_t pid) {
-  // It may have been found to be gone.
+  // keep_only() or write_fault() may have removed the owner already.
   if (remove_owner(frames_[frame], pid) && frames_[frame].owners.empty()) unused_.push_back(frame);
 }
 
@@ -57,14 +57,14 @@ void PageSharing::end(pid_t pid) {
 bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, bool shared, pid_t with) {
   const auto [entry, is_new] = processes_[pid].try_emplace(number);
   if (!is_new) return false;
-  // Whatever it is, the next fault on it can only be for its protection.
+  // The page is populated, so its next fault can only be a write-protect fault.
   entry->second = {0, true, time_ns};
   if (shared && with != 0) {
     const auto other = processes_.find(with);
     if (other != processes_.end()) {
       const auto same = other->second.find(number);
       if (same != other->second.end()) {
-        remove_owner(frames_[same->second.frame], 0);  // the one that was not known is this one
+        remove_owner(frames_[same->second.frame], 0);  // this process was the unwatched owner
         add_owner(same->second.frame, pid);
         entry->second.frame = same->second.frame;
         return true;
@@ -79,13 +79,14 @@ bool PageSharing::found(pid_t pid, std::uint64_t number, std::uint64_t time_ns, 
 void PageSharing::found_anew(pid_t pid, std::uint64_t number, std::uint64_t time_ns, bool shared, pid_t with,
                              bool forked) {
   if (found(pid, number, time_ns, shared, with)) {
-    // Only a fork protects a page: one that its process alone has may be filled again, but is not reused.
+    // Only a fork write-protects a page. A page that only this process has may be filled again, but faults on it are
+    // not reuse faults.
     processes_[pid][number].write_protected = shared || forked;
     return;
   }
   Page& page = processes_[pid][number];
   const bool alone = frames_[page.frame].owners.size() <= 1;
-  if (!shared && !alone) {  // it was copied, by its process or by all others
+  if (!shared && !alone) {  // the process or all other owners copied the page
     release(page.frame, pid);
     page.frame = new_frame(pid);
   } else if (shared && alone) {
@@ -100,7 +101,7 @@ void PageSharing::found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages
   for (std::uint64_t number = first; number < first + pages; ++number) {
     const auto [entry, is_new] = processes_[pid].try_emplace(number);
     if (!is_new) release(entry->second.frame, pid);
-    // The next fault on it can only be for its protection.
+    // The page is populated, so its next fault can only be a write-protect fault.
     entry->second = {new_frame(pid, huge), true, time_ns};
   }
 }
@@ -116,7 +117,7 @@ void PageSharing::keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& 
 FaultClass PageSharing::write_fault(pid_t pid, std::uint64_t number, Page& page) {
   page.write_protected = false;
   Frame& frame = frames_[page.frame];
-  // Unmapping is not reported: check before concluding that they hold the page.
+  // The kernel does not report unmapping, so check whether the other owners still have the page.
   for (const pid_t other : std::vector<pid_t>(frame.owners)) {
     if (other != 0 && other != pid && !holds_(other, number)) remove_owner(frame, other);
   }
@@ -150,7 +151,7 @@ FaultClass PageSharing::file_fault(pid_t pid, std::uint64_t number, std::uint64_
     if (known->second.write_protected && known->second.since_ns <= time_ns) {
       return write_fault(pid, number, known->second);
     }
-    return FaultClass::kFile;  // it was read, then written: two faults, of which one copied
+    return FaultClass::kFile;  // the page was read, then written: two faults, of which only the second copied the page
   }
   if (!is_copy) return FaultClass::kOther;
   if (!*is_copy) return FaultClass::kFile;

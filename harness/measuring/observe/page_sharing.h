@@ -14,47 +14,48 @@
 
 namespace zerotax {
 
-/// Which private pages each process has, and with whom it shares them, as far as forks, faults and ends show it. From
-/// that, the class of a fault of which only the address is known: an ordinary user learns no more. Pages are numbers
-/// (address / page_bytes()).
+/// Tracks which private pages each process has, and which processes share them. The sources are forks, faults and ends
+/// of processes. Faults are classified by their addresses alone, because only root can see more. Pages are identified
+/// by numbers (address / page_bytes()).
 class PageSharing {
  public:
-  /// Answers whether a process has a page now; asked before a page is taken for copied because of that process.
+  /// Returns whether a process has a page now. A fault counts as a copy only if this function confirms that another
+  /// owner still has the page.
   using Holds = std::function<bool(pid_t pid, std::uint64_t page)>;
   explicit PageSharing(Holds holds) : holds_(std::move(holds)) {}
 
-  /// The child has all pages of its parent from here on.
+  /// Notes that the child shares all pages of its parent from now on.
   void fork(pid_t parent, pid_t child);
-  /// Its pages are gone: it ended, or runs another program.
+  /// Forgets the pages of a process that ended or runs another program.
   void end(pid_t pid);
-  /// The process has a page at some time, though no fault reported it: it was there before us, or populated by the
-  /// kernel. `shared`: with another one, which may be `with` (0: one that is not watched). False if it was known.
+  /// Notes that a process has a page without a reported fault, because tracing began later or the kernel populated the
+  /// page without a fault. If `shared`, another process has the page too: process `with`, or an unwatched process if
+  /// `with` is 0. Returns false if the page was known.
   bool found(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with);
-  /// The same after a time in which faults were not reported: what is known of the page may be out of date. `forked`:
-  /// there was a fork in it, which may have write-protected the page.
+  /// Notes a page as found() does, but after a time in which faults were not reported. In that time, the data about the
+  /// page may have become outdated. `forked` says whether a fork in that time may have write-protected the page.
   void found_anew(pid_t pid, std::uint64_t page, std::uint64_t time_ns, bool shared, pid_t with, bool forked);
-  /// A fault at that time brought this page and all others of a huge page, `pages` of them from `first`, of which none
-  /// was known.
+  /// Notes that a fault populated a huge page: `pages` base pages from `first` on, none of which was known before.
   void found_huge(pid_t pid, std::uint64_t first, std::uint64_t pages, std::uint64_t time_ns);
-  /// The process has these pages now, and no other of those that were known: giving pages back is not reported.
+  /// Forgets all known pages of the process except `pages`. (The kernel does not report returned pages.)
   void keep_only(pid_t pid, const std::unordered_set<std::uint64_t>& pages);
-  /// A fault in private anonymous memory.
+  /// Classifies a fault in private anonymous memory.
   FaultClass anonymous_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns);
-  /// A fault in a private mapping of a file. `is_copy` says whether the page is the process's own copy by now; empty if
-  /// the page or the process is gone. Returns kOther if the page may have been read or copied.
+  /// Classifies a fault in a private mapping of a file. `is_copy` says whether the page is now the process's own copy;
+  /// empty if the page or the process no longer exists. Returns kOther if the page may have been either read or copied.
   FaultClass file_fault(pid_t pid, std::uint64_t page, std::uint64_t time_ns, std::optional<bool> is_copy);
 
  private:
   struct Page {
     std::uint32_t frame = 0;       ///< index in frames_
-    bool write_protected = false;  ///< since a fork
-    std::uint64_t since_ns = 0;    ///< it is known to be there
+    bool write_protected = false;  ///< whether a fork write-protected the page
+    std::uint64_t since_ns = 0;    ///< earliest time at which the page is known to be populated
   };
   using Pages = std::unordered_map<std::uint64_t, Page>;
 
   struct Frame {
-    std::vector<pid_t> owners;  ///< 0 is one that is not watched
-    std::uint32_t huge = 0;     ///< index in huge_; 0: it is not part of a huge page
+    std::vector<pid_t> owners;  ///< PIDs; 0 means an unwatched process
+    std::uint32_t huge = 0;     ///< index in huge_; 0 if the frame is not part of a huge page
   };
 
   std::uint32_t new_frame(pid_t owner, std::uint32_t huge = 0);
@@ -67,7 +68,8 @@ class PageSharing {
   std::map<pid_t, Pages> processes_;
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> unused_;
-  /// How many parts of each huge page each process has: the kernel copies a part if another has any other part, too.
+  /// For each huge page, the number of base pages that each process has. The kernel copies a base page if another
+  /// process has any other base page of the huge page.
   std::vector<std::unordered_map<pid_t, std::uint32_t>> huge_{{}};
 };
 

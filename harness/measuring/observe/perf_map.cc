@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 512;
 
-/// Takes ":NUMBER" off the end; 0 if it does not end so.
+/// Removes ":NUMBER" from the end and returns the number; 0 if the text does not end in that form.
 int take_number(std::string_view& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return 0;
@@ -30,7 +30,7 @@ int take_number(std::string_view& text) {
   return number;
 }
 
-/// PyCode_Type's qualified name, then the file: Python/perf_trampoline.c, perf_map_write_entry.
+/// CPython writes the code object's qualified name, and then the file (Python/perf_trampoline.c, perf_map_write_entry).
 ScriptFunction of_cpython(std::string_view name) {
   const std::size_t colon = name.find(':');
   ScriptFunction found;
@@ -40,8 +40,8 @@ ScriptFunction of_cpython(std::string_view name) {
   return found;
 }
 
-/// The tier, the function's name if it has one, and "FILE:LINE:COLUMN": V8's src/logging/log.cc, CodeCreateEvent. V8 10
-/// (Node.js 18) has no column.
+/// V8 writes the tier, the function's name if the function has one, and "FILE:LINE:COLUMN" (src/logging/log.cc,
+/// CodeCreateEvent). V8 10 (Node.js 18) writes no column.
 ScriptFunction of_v8(std::string_view name) {
   ScriptFunction found;
   if (!name.empty() && std::string_view("~^+*'").find(name[0]) != std::string_view::npos) name = name.substr(1);
@@ -53,7 +53,7 @@ ScriptFunction of_v8(std::string_view name) {
     found.function = one_line(name);
     return found;
   }
-  // A function's name may have a blank in it ("get size"), and so may a path.
+  // Both a function's name ("get size") and a path may contain a blank.
   std::size_t blank = std::string_view::npos;
   for (const char* begin : {" /", " file:", " node:"}) blank = std::min(blank, place.find(begin));
   if (blank == std::string_view::npos) blank = place.rfind(' ');
@@ -66,11 +66,11 @@ ScriptFunction of_v8(std::string_view name) {
 }
 
 constexpr std::chrono::milliseconds kReadEvery{10};
-/// More than an interpreter has functions; a line of a file of 64 MiB may be short.
+/// Maximum number of entries, more than any interpreter has functions. A file of 64 MiB could have more short lines.
 constexpr std::size_t kMostEntries = 1'000'000;
 constexpr std::size_t kLongestLine = 8192;
 
-/// Takes a hexadecimal number off the beginning, and the blank behind it.
+/// Removes a hexadecimal number and the blank after it from the beginning.
 bool take_number(std::string_view& text, std::uint64_t& number) {
   if (text.starts_with("0x")) text = text.substr(2);
   const char* end = text.data() + text.size();
@@ -120,7 +120,7 @@ bool PerfMapNames::add_line(std::string_view line) {
   if (!take_number(line, begin) || !take_number(line, bytes) || line.empty()) return false;
   const std::uint64_t end = begin + bytes;
   if (end < begin) return false;
-  if (bytes == 0) return true;  // names nothing
+  if (bytes == 0) return true;  // an entry of 0 bytes names nothing
   auto old = by_begin_.lower_bound(begin);
   if (old != by_begin_.begin() && std::prev(old)->second.end > begin) --old;
   while (old != by_begin_.end() && old->second.begin < end) old = by_begin_.erase(old);

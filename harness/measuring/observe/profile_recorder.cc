@@ -18,19 +18,18 @@
 namespace zerotax {
 namespace {
 
-/// Between two readings of the events: of a command, whose processes may be over soon, with the files that they mapped;
-/// of what runs already and must not notice, as often as the buffers need it.
+/// Pauses between two readings of the events: short for a command, because its maps disappear when its processes end.
 constexpr std::chrono::milliseconds kPauseOfCommand{10};
 constexpr std::chrono::milliseconds kPauseOfRunning{25};
 constexpr std::chrono::milliseconds kPauseOfLargeBuffers{50};
-/// Of the time, looking at threads takes one part in so many, at most.
+/// Sampling of threads takes at most 1/kLookingShare of the time.
 constexpr int kLookingShare = 5;
-/// Not counting the first looks, for which the files of the program are opened.
+/// Time of the first rounds, which is not limited, because these rounds open the program's files.
 constexpr std::chrono::milliseconds kFirstLooks{500};
-/// Between two readings of the threads' clocks; they take one part in so many of the time, at most.
+/// Pause between two readings of the threads' clocks. The readings take at most 1/kClockShare of the time.
 constexpr std::chrono::steady_clock::duration kClockPause = std::chrono::milliseconds(40);
 constexpr int kClockShare = 20;
-/// That wait to be unwound: some 260 MB. Any more are lost.
+/// Maximum number of events that wait to be unwound, some 260 MB. If more events wait, they are lost.
 constexpr std::size_t kMostEvents = 16'000;
 /// Prepares names before sampling begins: processes that this thread starts later may be sampled with the program.
 const KernelSymbols& prepare_names() {
@@ -39,14 +38,14 @@ const KernelSymbols& prepare_names() {
   return symbols;
 }
 
-/// Of the program whose code was mapped; 0 if its file does not say.
+/// Returns the load address of the program whose code was mapped; 0 if the program's file does not state it.
 std::uint64_t load_address(const PerfEvent& code) {
   const ForeignProgram program(code.path);
   const auto bias = load_bias_of(program.segments(), code.begin, code.file_offset);
   return bias ? first_address_of(program.segments(), *bias).value_or(0) : 0;
 }
 
-/// `denied`: becomes the reason why processes that run cannot be sampled.
+/// Creates the sampler. If running processes cannot be sampled, `denied` receives the reason.
 PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::string& denied) {
   if (options.scope.processes.empty()) return {options.hz, options.stack_bytes, faults};
   try {
@@ -57,7 +56,7 @@ PerfSampler sampler_of(const ProfileOptions& options, UserFaults faults, std::st
   }
 }
 
-/// Without names a sample of the kernel does not tell whether it handles a page fault.
+/// Selects how faults are sampled. Without kernel names, a sample does not show whether the kernel handles a fault.
 UserFaults fault_sampling(const ProfileOptions& options, bool each, bool kernel_names) {
   if (options.faults) return UserFaults::kByRate;
   if (each) return UserFaults::kNone;
@@ -137,7 +136,7 @@ void ProfileRecorder::read_events() {
   }
 }
 
-/// What can be found only while the process lives.
+/// Finds a mapped file or a perf map, which are available only while the process lives.
 void ProfileRecorder::find_files(PerfEvent& event) {
   if (event.kind == PerfEvent::Kind::kMap && event.name.starts_with('/')) {
     event.path =
@@ -176,7 +175,7 @@ void ProfileRecorder::work() {
 
 void ProfileRecorder::wait_ready() { ready_.wait(false); }
 
-/// What runs already; what it does meanwhile comes with the events, after this.
+/// Reads the state of processes that already run. Later changes are reported by events.
 void ProfileRecorder::attach() {
   for (const pid_t pid : options_.scope.processes) {
     Process& process = processes_[static_cast<std::uint32_t>(pid)];
@@ -193,7 +192,7 @@ void ProfileRecorder::attach() {
       data_.load_address = mapping.begin - mapping.file_offset;
       break;
     }
-    // Opens the files of the program, which takes a while.
+    // This first round opens the files of the program, which takes some time.
     const auto nothing = [](auto&&...) {};
     if (options_.wall) wall_.look(pid, *process.unwinder, {nothing, nothing});
   }
@@ -283,8 +282,8 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (options_.by_thread) thread_names_[{event.pid, event.tid}] = printable(event.name);
       return;
     case PerfEvent::Kind::kExit:
-      // No program ends before it has mapped its file. The kernel ended the process's perf events because its exec
-      // changed its rights.
+      // A program always maps its file before it ends. If no mapping was reported, the kernel ended the process's perf
+      // events, because an exec changed the process's rights.
       if (process->started && !process->mapped) {
         ++data_.rights_changed;
         return;
@@ -298,7 +297,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (process->unwinder.use_count() > 1) {
         process->unwinder = std::make_shared<Unwinder>(event.pid, *process->unwinder);
       }
-      // A program's own file is mapped first.
+      // The first mapping is the program's own file.
       if (data_.load_address == 0 && !process->mapped) data_.load_address = load_address(event);
       process->mapped = true;
       process->unwinder->map(
@@ -323,7 +322,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
 void ProfileRecorder::apply_sample(const PerfEvent& event) {
   const ThreadId thread{event.pid, event.tid};
   const auto running = options_.wall ? running_.find(thread) : running_.end();
-  if (options_.wall && running == running_.end()) return;  // never met
+  if (options_.wall && running == running_.end()) return;  // no round of sampling has found the thread
   const Process& process = processes_.at(event.pid);
   Stack stack{{process.name, ""}};
   for (Frame& frame : process.unwinder->frames(event)) stack.push_back(std::move(frame));
@@ -380,7 +379,7 @@ void ProfileRecorder::look_around() {
                 },
                 [&](pid_t tid, const Stack& waiting) {
                   const ThreadId thread{id, static_cast<std::uint32_t>(tid)};
-                  running_[thread];  // met
+                  running_[thread];  // marks the thread as found
                   Stack stack{{name, ""}};
                   stack.insert(stack.end(), waiting.begin(), waiting.end());
                   count(thread, stack, {0, 0, 1}, 1);
@@ -388,15 +387,13 @@ void ProfileRecorder::look_around() {
   }
 }
 
-/// Those that were found running, and not sampled since.
+/// Counts the threads that were found running and have not been sampled since.
 void ProfileRecorder::count_running() {
   for (const auto& [thread, running] : running_) {
     if (running.looks == 0) continue;
-    if (!running.stack.empty()) {
-      count(thread, running.stack, running.kinds, running.looks);
-      continue;
-    }
-    count(thread, {{running.program, ""}, {kNeverSampled, ""}}, {}, running.looks);
+    const bool sampled = !running.stack.empty();
+    count(thread, sampled ? running.stack : Stack{{running.program, ""}, {kNeverSampled, ""}},
+          sampled ? running.kinds : SampleKinds{}, running.looks);
   }
 }
 

@@ -25,75 +25,81 @@
 
 namespace zerotax {
 
-/// Who follows the memory of the processes that are sampled, page faults first: called in the recorder's thread, in the
-/// order of time.
+/// Callbacks that observe the memory of sampled processes, in particular page faults. The recorder's thread calls these
+/// functions, in chronological order.
 struct FaultListener {
-  /// A mapping (kMap, kData), fork, exec, or the end of a thread, before the recorder itself applies it.
+  /// Called with a mapping (kMap, kData), a fork, an exec, or the end of a thread, before the recorder itself applies
+  /// the event.
   std::function<void(const PerfEvent&)> change;
-  /// A sample that stands for `count` faults, with the user part of its stack, outermost first.
+  /// Called with a sample that represents `count` faults, and with the user part of the sample's stack, outermost frame
+  /// first.
   std::function<void(const PerfEvent&, const Stack&, Unwinder&)> fault;
-  /// Likewise of calls that return memory (PerfEvent::Kind::kReturn).
+  /// Called with a sample of calls that return memory (PerfEvent::Kind::kReturn), and with the sample's stack.
   std::function<void(const PerfEvent&, const Stack&, Unwinder&)> returned;
-  /// Of the clock, with the whole of its stack.
+  /// Called with a sample of the clock, and with the sample's whole stack.
   std::function<void(const PerfEvent&, const Stack&, Unwinder&)> sample;
 };
 
 struct ProfileOptions {
-  unsigned hz = 997;  ///< samples a second: of CPU time, or with `wall` of the time that passes
-  bool wall =
-      false;  ///< every thread is looked at, blocked or running; what one that runs is at, samples of the CPU say
+  unsigned hz = 997;  ///< samples per second of CPU time or, with `wall`, of elapsed time
+  /// Sample every thread by elapsed time, whether blocked or running. Stacks of running threads come from samples of
+  /// the CPU.
+  bool wall = false;
   bool by_thread = false;
-  PerfScope scope{};                      ///< of processes that run; none: what the calling thread starts
-  std::optional<FaultListener> faults{};  ///< then page faults are sampled by UserFaults::kByRate
-  std::uint32_t stack_bytes = 16 << 10;   ///< that each sample copies of the stack
+  PerfScope scope{};                      ///< scope of the running processes; empty for the program that the calling
+                                          ///< thread starts
+  std::optional<FaultListener> faults{};  ///< if set, page faults are sampled by UserFaults::kByRate
+  std::uint32_t stack_bytes = 16 << 10;   ///< bytes of stack copied per sample
 };
 
-/// Takes and unwinds samples, in a thread of its own, of the program that the calling thread starts between
-/// construction and finish(): one, and what that starts. (Of a second one the kernel may take none: between two threads
-/// that share inherited events it exchanges them, and "enabled by exec" is true of an event once.) Or of processes that
-/// run. Where the kernel's time may not be sampled, the threads' own clocks say how much it was (ThreadClock), and page
-/// faults are sampled where they are taken. Of processes that run, that account remains where nothing may be sampled.
+/// Takes samples and unwinds them in a thread of its own. The samples are either of running processes, or of one
+/// program and its descendants, which the calling thread starts between construction and finish(). If the thread starts
+/// a second program, that program may get no samples. The kernel exchanges inherited events between threads that share
+/// them, and "enabled by exec" takes effect only once for an event. If kernel time must not be sampled, it is taken
+/// from the threads' own clocks (ThreadClock), and page faults are sampled where they occur. For running processes,
+/// these clocks are read even if sampling is not allowed at all.
 class ProfileRecorder {
  public:
   /// Called in the recorder's thread for each sample, with its stack.
   using Each = std::function<void(const PerfEvent&, const Stack&)>;
 
-  /// Throws MachineError if nothing can be sampled of a program that is yet to be started, UsageError if the processes
-  /// have ended.
+  /// Throws MachineError if a program to be started cannot be sampled, and UsageError if the processes have ended.
   explicit ProfileRecorder(ProfileOptions options, Each each = {});
   explicit ProfileRecorder(unsigned hz, Each each = {}) : ProfileRecorder(ProfileOptions{hz}, std::move(each)) {}
   ~ProfileRecorder();
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
-  /// Waits until processes that run already are known: what was sampled before is not counted.
+  /// Waits until the state of already running processes is known. Earlier samples are not counted.
   void wait_ready();
-  /// Ends sampling. Once. Throws what ended it early.
+  /// Ends sampling and returns the result. Call this function once. Throws the error that ended sampling early, if any.
   ProfileData finish();
 
  private:
   using Clock = std::chrono::steady_clock;
   using ThreadId = std::pair<std::uint32_t, std::uint32_t>;
 
-  /// Forked processes share what is known of their memory, until one maps something: most of them never do, and the
-  /// files of a program are opened once, for its first sample.
+  /// A forked process shares its parent's unwinder until one of the two maps something. Most forked processes map
+  /// nothing, so the files of a program are opened only once, for the program's first sample.
   struct Process {
     std::string name;
     std::shared_ptr<Unwinder> unwinder;
     long threads = 1;
-    bool started = true;  ///< the program runs: ours has been replaced by it
-    bool mapped = true;   ///< something of it
+    bool started = true;  ///< whether exec has replaced zerotax with the program
+    bool mapped = true;   ///< whether the process has mapped some of the program's code
   };
-  /// Its exit need not be waited for: nothing is known of which of its threads were counted.
+  /// Thread count of a process whose number of threads is unknown. The count never falls to 0, so the end of the
+  /// process is not awaited.
   static constexpr long kManyThreads = 1L << 40;
   static constexpr const char* kUnnamedProgram = "(unnamed)";
   struct Running {
-    std::uint64_t looks = 0;  ///< that found it running, since it was last sampled; or all, if the kernel is hidden
-    Stack stack;              ///< where it was last sampled
+    std::uint64_t looks = 0;  ///< number of rounds that found the thread running: since its last sample or, if the
+                              ///< kernel is hidden, in total
+    Stack stack;              ///< stack of the last sample
     std::string program;
-    SampleKinds kinds;  ///< of one sample
-    /// Where it was sampled in user mode, if the kernel is hidden: which of the looks these stand for is known at the
-    /// end.
+    SampleKinds kinds;  ///< kinds of the last sample
+    /// Stacks sampled in user mode, if the kernel is hidden. Only at the end is it known how many rounds these stacks
+    /// represent.
     std::map<Fill, std::map<Stack, std::uint64_t, ByPlace>> sampled;
   };
 
@@ -107,7 +113,7 @@ class ProfileRecorder {
   void apply(PerfEvent& event);
   void apply_fork(const PerfEvent& event);
   void apply_sample(const PerfEvent& event);
-  // profile_recorder_faults.cc
+  // profile_recorder_account.cc
   void apply_fault(const PerfEvent& event);
   void apply_return(const PerfEvent& event);
   void tell_change(const PerfEvent& event);
@@ -116,7 +122,7 @@ class ProfileRecorder {
   void attach();
   void look_around();
   void count_running();
-  // Where the kernel's time may not be sampled (profile_recorder_account.cc):
+  // These functions are in profile_recorder_account.cc. They are used if kernel time must not be sampled.
   void read_clocks();
   void account();
   void divide_looks(const ThreadId& thread, const Running& running);
@@ -127,34 +133,34 @@ class ProfileRecorder {
   std::string thread_name(const ThreadId& thread);
 
   ProfileOptions options_;
-  const KernelSymbols& kernel_;  ///< read before anything is sampled
+  const KernelSymbols& kernel_;  ///< kernel symbols, read before sampling begins
   ProfileData data_;
   PerfSampler sampler_;
   WallSampler wall_;
   Each each_;
   ThreadClock clock_;
-  std::uint64_t faults_before_ = 0;               ///< counted before ready_ns_
-  std::uint64_t faults_counted_ = 0;              ///< when finish() was called
-  std::map<std::uint32_t, std::string> clocked_;  ///< the programs whose threads are watched, by process
+  std::uint64_t faults_before_ = 0;               ///< faults counted before ready_ns_
+  std::uint64_t faults_counted_ = 0;              ///< faults counted when finish() was called
+  std::map<std::uint32_t, std::string> clocked_;  ///< names of the programs whose threads are watched, by process
   std::vector<PerfEvent> pending_;
   std::map<std::uint32_t, Process> processes_;
-  std::set<std::uint32_t> strangers_;  ///< of an open scope: threads of the kernel, and we
+  std::set<std::uint32_t> strangers_;  ///< PIDs excluded from an open scope: kernel threads, and zerotax
   std::map<ThreadId, std::string> thread_names_;
   std::map<ThreadId, Running> running_;
   std::atomic<bool> done_ = false;
   std::atomic<bool> ready_ = false;
-  std::uint64_t ready_ns_ = 0;  ///< CLOCK_MONOTONIC; 0: from the begin
-  // The kernel's buffers are emptied by a thread that does nothing else: the first sample of a large program takes the
-  // other one longer than they last.
+  std::uint64_t ready_ns_ = 0;  ///< CLOCK_MONOTONIC time from which samples count; 0 for all samples
+  // Empties the kernel's buffers in a separate thread, because unwinding the first sample of a large program takes
+  // longer than the buffers take to fill.
   std::mutex mutex_;
-  std::vector<PerfEvent> incoming_;  ///< under the mutex, as the next four
+  std::vector<PerfEvent> incoming_;  ///< protected by the mutex, like the next four members
   std::uint64_t newest_ns_ = 0;
-  std::uint64_t complete_ns_ = 0;  ///< all that happened before is there
+  std::uint64_t complete_ns_ = 0;  ///< all events before this time have been read
   std::uint64_t dropped_ = 0;
-  std::uint64_t skipped_ = 0;                  ///< samples that there was no time to unwind
+  std::uint64_t skipped_ = 0;                  ///< samples that were not unwound for lack of time
   std::int64_t work_began_ns_ = 0;             ///< CLOCK_MONOTONIC
-  std::atomic<std::int64_t> finished_ns_ = 0;  ///< when finish() was called
-  /// Of each program that was started: found while it runs, for unwinding may be far behind.
+  std::atomic<std::int64_t> finished_ns_ = 0;  ///< time at which finish() was called
+  /// Perf maps of started programs. Each map is opened while the program runs, because unwinding may happen much later.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<PerfMap>> maps_;
   ProcessFiles files_;
   Worker reader_;

@@ -1,6 +1,5 @@
-// Where the kernel's time may not be sampled: how much it was, by the threads' own clocks.
-// The recorder's samples of page faults.
-// Processes that nobody who is sampled has started.
+// Computes CPU time that samples do not show, from the threads' own clocks. Also counts the samples of page faults, and
+// adopts processes that were started by no sampled process.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ const Frame& kernel_frame() {
   return frame;
 }
 
-/// Samples that a time would have had.
+/// Returns the number of samples that a time corresponds to.
 std::uint64_t samples_of(std::int64_t ns, unsigned hz) {
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(std::max<std::int64_t>(ns, 0)) * hz / 1e9));
 }
@@ -60,8 +59,9 @@ void ProfileRecorder::account() {
   }
 }
 
-/// Looks that found a thread running are the kernel's and the program's as its CPU time is; the program's are where it
-/// was sampled in user mode, each place as often as it was.
+/// Divides the rounds that found a thread running into rounds in kernel mode and in user mode, in the ratio of the
+/// thread's CPU times in these modes. The rounds of user mode are divided among the stacks sampled there, by their
+/// numbers of samples.
 void ProfileRecorder::divide_looks(const ThreadId& thread, const Running& running) {
   const ThreadTimes used = clock_.used(thread);
   const std::int64_t all_ns = used.user_ns + used.system_ns;
@@ -76,7 +76,7 @@ void ProfileRecorder::divide_looks(const ThreadId& thread, const Running& runnin
   for (const auto& [fill, stacks] : running.sampled) {
     for (const auto& [stack, sampled] : stacks) samples += sampled;
   }
-  // It ran for less than a tick, or was never sampled: how its time is divided is not known.
+  // The thread ran for less than a tick, or was never sampled, so the division of its time is unknown.
   if (all_ns <= 0 || samples == 0) {
     const bool denied = !data_.denied.empty() && all_ns > 0;
     return add_accounted(thread, running.program, {denied ? kUserNotSampled : kNeverSampled, ""}, rest);
@@ -109,8 +109,9 @@ void ProfileRecorder::apply_return(const PerfEvent& event) {
   options_.faults->returned(event, stack, *process.unwinder);
 }
 
-/// Samples stand for whole periods, some may be lost, and the event itself has counted every fault. Where CPUs are
-/// sampled, that has every process's.
+/// Scales the sampled faults to the count of the perf event. Samples represent whole periods, and some samples may be
+/// lost, but the event itself counts every fault. If CPUs are sampled, the count includes faults of all processes, so
+/// the faults are not scaled.
 void ProfileRecorder::scale_faults() {
   const std::uint64_t counted = faults_counted_ - faults_before_;
   std::uint64_t sum = 0;
@@ -126,9 +127,10 @@ void ProfileRecorder::scale_faults() {
   }
 }
 
-/// Unwinding the first sample of a program takes 10 ms, and a build starts hundreds a second. Whoever watches a running
-/// system must not use more of it: the recorder's thread takes half of the time that has passed, after two seconds, and
-/// no more when that is over. Which samples it skips does not depend on what they are.
+/// Returns whether there is time to unwind another sample. Unwinding the first sample of a program takes 10 ms, and a
+/// build starts hundreds of programs a second. To limit the load on the system, the recorder's thread takes at most two
+/// seconds plus half of the elapsed time. After the end of sampling, this limit no longer grows. Samples are skipped
+/// without regard to their contents.
 bool ProfileRecorder::has_time() {
   constexpr std::int64_t kFirstNs = 2'000'000'000;
   if (!options_.faults) return true;
@@ -139,7 +141,7 @@ bool ProfileRecorder::has_time() {
   return false;
 }
 
-/// Of a CPU, most that happens is no concern of ours.
+/// Reports a change to the listener. Most events of a CPU come from other processes, and are not reported.
 void ProfileRecorder::tell_change(const PerfEvent& event) {
   const bool fork = event.kind == PerfEvent::Kind::kFork;
   const bool is_change = fork || event.kind == PerfEvent::Kind::kMap || event.kind == PerfEvent::Kind::kData ||
@@ -154,7 +156,7 @@ void ProfileRecorder::tell_change(const PerfEvent& event) {
 ProfileRecorder::Process* ProfileRecorder::known(std::uint32_t pid) {
   const auto found = processes_.find(pid);
   if (found != processes_.end()) return &found->second;
-  // Of a CPU, most that happens is no concern of ours.
+  // Most events of a CPU come from processes that are not sampled.
   if (sampler_.samples_cpus()) return options_.scope.is_open() ? join(pid) : nullptr;
   Process& process = processes_[pid];
   process.name = kUnnamedProgram;
@@ -163,7 +165,8 @@ ProfileRecorder::Process* ProfileRecorder::known(std::uint32_t pid) {
   return &process;
 }
 
-/// A process that somebody else started, before it was sampled: its mappings may be read as long as it lives.
+/// Adopts a process that an unsampled process started, before its first sample is applied. The process's mappings can
+/// be read only while the process lives.
 ProfileRecorder::Process* ProfileRecorder::join(std::uint32_t pid) {
   if (strangers_.contains(pid)) return nullptr;
   const auto facts = process_facts(static_cast<pid_t>(pid));

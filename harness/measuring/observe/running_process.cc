@@ -23,7 +23,7 @@ void check_process(pid_t pid) {
   if (pid <= 0) throw UsageError(fmt::format("invalid PID {}", pid), kGiveAnother);
   if (pid == ::getpid()) throw UsageError(fmt::format("PID {} is zerotax itself", pid), kGiveAnother);
   if (pid == 1 && in_first_pid_namespace().value_or(true)) {
-    throw UsageError("PID 1 is the init process, of which all others descend", kGiveAnother);
+    throw UsageError("PID 1 is the init process, the ancestor of all others", kGiveAnother);
   }
   const auto facts = process_facts(pid);
   if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGiveAnother);
@@ -34,7 +34,7 @@ void check_process(pid_t pid) {
   if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGiveAnother);
   if (!is_running(pid)) throw UsageError(fmt::format("process {} has ended (a zombie)", pid), kGiveAnother);
   if (!may_watch(pid, facts->user)) {
-    throw MachineError(fmt::format("process {} belongs to another user, or may not be looked at", pid),
+    throw MachineError(fmt::format("process {} belongs to another user, or cannot be inspected", pid),
                        "run zerotax as root, or with CAP_SYS_PTRACE and CAP_PERFMON (docs/safety.md)");
   }
 }
@@ -48,7 +48,7 @@ std::string runs_on(const std::vector<pid_t>& processes) {
 
 bool may_watch(pid_t pid, uid_t user) {
   if (user == ::geteuid() || ::geteuid() == 0) return true;
-  // The kernel checks CAP_SYS_PTRACE when this file is opened (proc_pid_maps(5)).
+  // The kernel checks CAP_SYS_PTRACE when /proc/PID/maps is opened (proc_pid_maps(5)).
   return static_cast<bool>(
       UniqueFd(::open(fmt::format("/proc/{}/maps", living_thread(pid)).c_str(), O_RDONLY | O_CLOEXEC)));
 }
@@ -101,7 +101,7 @@ double TreeClock::sum_s(bool user) const {
   std::int64_t sum = 0;
   for (const Watched& process : processes_) {
     const auto& [pid, first, last, ended] = process;
-    // Ticks say how the exact time is divided.
+    // Times in clock ticks give the ratio of user mode to kernel mode. The exact CPU time is divided in this ratio.
     const std::int64_t user_ns = last.user_ns - first.user_ns;
     const std::int64_t system_ns = last.system_ns - first.system_ns;
     const double share =

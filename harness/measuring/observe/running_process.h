@@ -9,30 +9,31 @@
 
 namespace zerotax {
 
-/// Throws UsageError unless it is a running program that can be sampled: not a thread, a zombie, the kernel's,
-/// ourselves, or the machine's init (that of a container is a program). MachineError if it is another user's, and we
-/// may not look at it (may_watch).
+/// Checks that a PID is a running program that can be sampled. Throws UsageError for a thread, a zombie, a kernel
+/// thread, zerotax itself, or the machine's init; the init of a container is allowed. Throws MachineError if the
+/// process belongs to another user and may not be inspected (may_watch).
 void check_process(pid_t pid);
 
-/// A sentence about processes that still run after the end of the watched process, which started them.
+/// Returns a sentence about processes that still run although the watched process, which started them, has ended.
 std::string runs_on(const std::vector<pid_t>& processes);
 
-/// Whether this process may look at another one: the process is of our user, or we are root, or have CAP_SYS_PTRACE.
-/// `user`: the user of that process.
+/// Returns whether this process may inspect another process. The other process must have the same user, or this process
+/// must be root or have CAP_SYS_PTRACE. `user` is the user of the other process.
 bool may_watch(pid_t pid, uid_t user);
 
-/// The CPU time that some running processes, and the children that they wait for, use from its construction on. A
-/// process that ends keeps what it had at the last look.
+/// CPU time of running processes, and of the children that these processes waited for, since construction of this
+/// object. For a process that ends, the values of its last reading remain.
 class TreeClock {
  public:
   explicit TreeClock(const std::vector<pid_t>& processes);
-  /// A process that was started meanwhile: all that it used counts. `ran_before`: only what it uses from now on.
+  /// Adds a process that started after construction, with all its CPU time. If `ran_before`, only the process's CPU
+  /// time from now on counts.
   void add(pid_t process, bool ran_before = false);
   void look();
 
   [[nodiscard]] double user_s() const;
   [[nodiscard]] double system_s() const;
-  /// Minor and major page faults.
+  /// Returns the number of minor and major page faults.
   [[nodiscard]] std::uint64_t faults() const { return sum_faults(&Times::faults, &Times::children_faults); }
   [[nodiscard]] std::uint64_t minor_faults() const {
     return sum_faults(&Times::minor_faults, &Times::children_minor_faults);
@@ -40,8 +41,8 @@ class TreeClock {
 
  private:
   struct Times {
-    std::int64_t cpu_ns = 0;   ///< of its threads, exactly
-    std::int64_t user_ns = 0;  ///< by ticks
+    std::int64_t cpu_ns = 0;   ///< exact CPU time of its threads
+    std::int64_t user_ns = 0;  ///< time counted in clock ticks
     std::int64_t system_ns = 0;
     std::int64_t children_user_ns = 0;
     std::int64_t children_system_ns = 0;
@@ -58,7 +59,7 @@ class TreeClock {
     bool ended = false;
   };
   static bool read(pid_t pid, Times& times);
-  /// It has ended, and its parent, which is watched, has it among its children: all of it.
+  /// Returns whether a process has ended, and a watched parent has waited for it and now counts its CPU time.
   [[nodiscard]] bool is_parents(const Watched& process) const;
   [[nodiscard]] double sum_s(bool user) const;
   [[nodiscard]] std::uint64_t sum_faults(std::uint64_t Times::*own, std::uint64_t Times::*children) const;

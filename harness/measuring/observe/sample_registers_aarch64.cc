@@ -5,7 +5,8 @@
 
 namespace zerotax {
 
-/// No register tells: the kernel's own functions do (arch/arm64/kernel/entry-common.c), where their names are known.
+/// On arm64, registers do not show whether a sample was taken in a system call, but a known kernel function on the
+/// stack does (arch/arm64/kernel/entry-common.c).
 bool is_in_call(const PerfEvent& sample, const Stack& stack) {
   const auto is_entry = [](const Frame& frame) { return frame.module == "kernel" && frame.function == "el0_svc"; };
   return !sample.kernel.empty() && std::any_of(stack.begin(), stack.end(), is_entry);

@@ -5,8 +5,8 @@
 
 namespace zerotax {
 
-/// The processor's instruction for a system call leaves the address behind it in rcx; an exception or interrupt leaves
-/// there what the program had.
+/// The instruction for system calls stores its return address in rcx. Exceptions and interrupts leave the program's
+/// value in rcx.
 bool is_in_call(const PerfEvent& sample, const Stack& /*stack*/) {
   constexpr std::size_t kRcx = 2;
   return !sample.kernel.empty() && sample.has_user && sample.registers[kRcx] == sample.registers[kProgramCounter];
@@ -15,7 +15,7 @@ bool is_in_call(const PerfEvent& sample, const Stack& /*stack*/) {
 std::uint64_t left_by_memset(void* block, std::uint64_t value, std::size_t bytes) {
   void* (*volatile function)(void*, int, std::size_t) = std::memset;
   void* (*target)(void*, int, std::size_t) = function;
-  // Below the red zone, and as aligned as any call.
+  // Moves the stack pointer below the red zone, and aligns it as for any call.
   asm volatile(
       "mov %%rsp, %%rbx\n"
       "sub $256, %%rsp\n"

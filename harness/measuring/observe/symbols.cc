@@ -19,7 +19,7 @@ namespace {
 
 struct OwnLibrary {
   FileId file;
-  std::map<std::uint64_t, std::string> functions;  ///< by address in the file
+  std::map<std::uint64_t, std::string> functions;  ///< functions by address in the file
 };
 
 OwnLibrary look() {
@@ -49,13 +49,13 @@ struct Symbols::File {
   std::shared_ptr<ForeignFile> file;
   ReadClient client;
   std::string build_id;
-  std::string why;                              ///< nothing is known of it
-  std::map<std::uint64_t, NamedFrame> named{};  ///< a look at a symbol table takes as long as the table
+  std::string why;                              ///< reason why nothing is known about the file
+  std::map<std::uint64_t, NamedFrame> named{};  ///< names found so far, because searching a long symbol table is slow
 };
 
 struct Symbols::Module {
   std::shared_ptr<File> file;
-  std::string why;  ///< the module is not that file
+  std::string why;  ///< reason why the module is not the file of this path
 };
 
 Symbols::Symbols() = default;
@@ -103,11 +103,11 @@ std::shared_ptr<Symbols::File> Symbols::read(const std::shared_ptr<ForeignFile>&
 NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned char>& build_id, std::uint64_t address,
                           pid_t pid, const std::string& name_there) {
   const NotAvailable nowhere{"the address lies in no loaded file"};
-  if (module.empty()) return {nowhere, address, nowhere, nowhere, nowhere};
+  if (module.empty()) return {nowhere, address, nowhere, {}, nowhere, nowhere};
   const Module& opened = open(module, build_id, pid, name_there);
   if (!opened.why.empty()) {
     const NotAvailable why{opened.why};
-    return {printable(module), address, why, why, why};
+    return {printable(module), address, why, {}, why, why};
   }
   File& file = *opened.file;
   const auto known = file.named.find(address);
@@ -123,28 +123,41 @@ NamedFrame Symbols::frame(const std::string& module, const std::vector<unsigned 
   }
   MessageReader in(answer);
   const bool has_name = in.number() != 0;
-  const std::string function(has_name ? in.text() : "");
+  const std::string function(in.text());
   const bool has_line = in.number() != 0;
   const std::string source(has_line ? in.text() : "");
   const int line = has_line ? static_cast<int>(in.number()) : 0;
   const std::string no_line = file.why.empty() ? "no debug information" : file.why;
-  NamedFrame named{printable(module), address,
+  const bool is_after = !has_name && !function.empty();
+  NamedFrame named{printable(module),
+                   address,
                    known_if(has_name, printable(function), file.why.empty() ? "no symbol there" : file.why),
-                   known_if(has_line, printable(source), no_line), known_if(has_line, line, no_line)};
+                   is_after ? std::optional(printable(function)) : std::nullopt,
+                   known_if(has_line, printable(source), no_line),
+                   known_if(has_line, line, no_line)};
   return file.named.emplace(address, std::move(named)).first->second;
 }
 
 NamedFrame frame_of_script(const ScriptFunction& script) {
   const std::string unsaid = "the interpreter does not say";
-  return {NotAvailable{"memory that an interpreter made code in"}, 0, script.function,
-          known_if(!script.file.empty(), script.file, unsaid), known_if(script.line != 0, script.line, unsaid)};
+  return {NotAvailable{"memory for which an interpreter generated code"},
+          0,
+          script.function,
+          {},
+          known_if(!script.file.empty(), script.file, unsaid),
+          known_if(script.line != 0, script.line, unsaid)};
+}
+
+std::string NamedFrame::label() const {
+  return function.value_or(after ? "after " + *after : fmt::format("{:#x}", address));
 }
 
 std::string frame_label(const NamedFrame& frame, bool function_only) {
   const std::string module = frame.module.value_or("");
-  const std::string function = frame.function.value_or(fmt::format("{:#x}", frame.address));
+  const std::string function = frame.label();
   if (function_only) {
-    return frame.function || module.empty() ? function : fmt::format("{}+{}", file_name(module), function);
+    return frame.function || frame.after || module.empty() ? function
+                                                           : fmt::format("{}+{}", file_name(module), function);
   }
   const std::string source = frame.file.value_or("");
   if (!source.empty() && frame.line) return fmt::format("{} ({}:{})", function, file_name(source), *frame.line);

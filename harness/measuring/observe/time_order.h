@@ -6,8 +6,9 @@
 
 namespace zerotax {
 
-/// Applies the events before a time, in the order of their time, and leaves the rest pending. Each CPU has a buffer of
-/// its own, and they are read one after the other: what is older than all that an earlier reading saw is complete.
+/// Applies the events before a time in chronological order, and leaves the remaining events pending. Each CPU has its
+/// own buffer, and the buffers are read one after the other. Events older than the start of the previous reading are
+/// therefore complete.
 template <typename Event, typename Apply>
 void apply_in_order(std::vector<Event>& pending, std::uint64_t before_ns, Apply apply) {
   std::stable_sort(pending.begin(), pending.end(),

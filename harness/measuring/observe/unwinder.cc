@@ -17,10 +17,11 @@
 namespace zerotax {
 namespace {
 
-/// The kind of call before an address that a function may return to.
+/// The kind of the call instruction before a possible return address.
 enum class CallKind { kNone, kOfFunction, kByRegister };
 
-/// Reads the instruction that ends at `address`. `function`: where the function begins that is to be the one called.
+/// Reads the instruction that ends at `address`. `function` is the start of the function that the instruction should
+/// call.
 CallKind call_before(std::uint64_t address, std::uint64_t function,
                      const std::function<bool(std::uint64_t address, void* to, std::size_t bytes)>& read) {
   unsigned char code[kCallBytes];
@@ -52,7 +53,8 @@ constexpr std::size_t kMostCandidates = 32;
 /// Maximum number of files that are searched for a called function.
 constexpr std::size_t kMostFiles = 8192;
 
-/// The loop itself, and what decides between it and a trampoline: the function of the script stands for both.
+/// Whether a frame belongs to the interpreter's loop. The script function replaces frames of the loop, and of the code
+/// between the loop and a trampoline.
 bool is_loop(const Frame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
 bool is_way_to_trampoline(const Frame& frame) { return frame.function.starts_with("py_trampoline_evaluator"); }
 
@@ -80,7 +82,7 @@ Unwinder::Unwinder(std::uint32_t pid, Unwinder& parent)
 Unwinder::~Unwinder() = default;
 
 void Unwinder::map(const Mapping& mapping) {
-  // What is mapped over something replaces it.
+  // A new mapping replaces the old ones that it overlaps.
   std::erase_if(mappings_, [&](const Mapping& old) { return old.begin < mapping.end && mapping.begin < old.end; });
   mappings_.push_back(mapping);
   opened_.erase(opened_.lower_bound(mapping.begin), opened_.lower_bound(mapping.end));
@@ -143,12 +145,13 @@ std::optional<Unwinder::Start> Unwinder::behind_trampoline(const PerfEvent& samp
   return behind;
 }
 
-/// Adds the addresses from a start on. Returns a new start beyond a frame that has no call frame information.
+/// Adds the addresses of the frames from `start` on. Returns a start behind CPython's trampoline if unwinding ends
+/// there.
 std::optional<Unwinder::Start> Unwinder::unwind_from(const PerfEvent& sample, const Start& start, Unwound& unwound) {
   MessageWriter request;
   for (const std::uint64_t each : start.registers) request.number(each);
   request.number(start.known).number(start.exact ? 1 : 0);
-  // The part of the stack above the start's stack pointer.
+  // the part of the stack above the stack pointer of `start`
   const std::uint64_t below = start.registers[kStackPointer] - sample.registers[kStackPointer];
   const std::size_t skipped = std::min<std::uint64_t>(below, sample.stack.size());
   request.text({reinterpret_cast<const char*>(sample.stack.data()) + skipped, sample.stack.size() - skipped});
@@ -214,7 +217,7 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
     unwound.exact.push_back(true);
   }
   Stack stack;
-  const Called* called = nullptr;  ///< by the previous frame
+  const Called* called = nullptr;  ///< a hidden call made by the previous frame
   for (std::size_t i = unwound.addresses.size(); i-- > 0;) {
     Frame frame = name(unwound.addresses[i]);
     if (!unwound.exact[i]) {
@@ -222,13 +225,14 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
       frame.offset += frame.offset != 0 ? 1 : 0;
     }
     if (called != nullptr && called->address == function_start(unwound.addresses[i])) {
-      frame.function = called->name;  // of its names, the one that it was called by
+      frame.function = called->name;  // the name with which the call refers to the function
+      frame.after.clear();
     } else if (called != nullptr) {
       stack.push_back({called->name, called->module});
     }
     called = unwound.exact[i] ? nullptr : &called_before(frame.address);
     if (called != nullptr && called->address == 0) called = nullptr;
-    // A script's function is where its trampoline is, and the loop that runs it is no more of it.
+    // The script function represents the trampoline's frame, so the loop below it is omitted.
     const bool interpreted = frame.script == Frame::Script::kInterpreted;
     if (interpreted && !stack.empty() && is_way_to_trampoline(stack.back())) stack.pop_back();
     const bool after = !stack.empty() && stack.back().script == Frame::Script::kInterpreted;
@@ -238,10 +242,10 @@ Stack Unwinder::frames(const PerfEvent& sample, const ReadMemory& read) {
   return stack;
 }
 
-/// Code whose frame is found by the frame pointer alone, above code that does not keep it on the stack: the register is
-/// where it was, and points to a pair of words, the caller's frame pointer and the address that the function returns
-/// to. That address is behind a call, of this very function; or the call is by a register, and then what is found must
-/// lead to the end of the stack.
+/// Finds the frame pointer for a function whose caller is found only by the frame pointer. Needed if inner functions do
+/// not store the register on the stack. The register's value is unknown, but it points to a pair of words: the caller's
+/// frame pointer and the return address. The return address must follow a call to this very function. If it follows a
+/// call by register instead, unwinding from there must reach the end of the stack.
 Unwinder::Unwound Unwinder::find_frame_pointer(const PerfEvent& sample, const ReadMemory& read, Unwound found) {
   const auto rule = [this](const Unwound& unwound) {
     return unwound.addresses.empty() ? FrameRule{} : frame_rule(unwound.addresses.back());

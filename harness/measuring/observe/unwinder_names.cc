@@ -82,7 +82,7 @@ const Frame& Unwinder::name(std::uint64_t address) {
   const bool in_file = in.number() != 0;
   const bool is_numbered = in.number() != 0;
   const std::uint64_t bias = in.number();
-  // The number that addr2line(1) and objdump(1) print.
+  // this is the address that addr2line(1) and objdump(1) print
   if (is_numbered && mapping != nullptr) frame.function = fmt::format("{:#x}", address - bias);
   std::uint64_t bytes = 0;
   if (in.number() != 0) {
@@ -91,10 +91,12 @@ const Frame& Unwinder::name(std::uint64_t address) {
     bytes = in.number();
     if (bytes > frame.offset) functions_[address - frame.offset] = {address - frame.offset + bytes, frame};
   } else if (in_file && mapping != nullptr) {
+    frame.after = printable(in.text());
     const CodeStart& start = code_start(address);
     const std::string own = libc_function(file != nullptr ? file->id : FileId{}, start.in_file);
     if (!own.empty()) {
       frame.function = own;
+      frame.after.clear();
       frame.offset = address - start.in_memory;
     }
   }

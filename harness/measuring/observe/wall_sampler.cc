@@ -88,12 +88,12 @@ void WallSampler::look(pid_t process, Unwinder& unwinder, const Visitor& visitor
     std::vector<unsigned char> memory = read_process_memory(process, look.stack_pointer, stack_bytes_);
     Known& known = known_[thread];
     known.seen = looks_;
-    // The kernel's events of what is mapped come later than what we see here.
+    // The kernel's mapping events arrive later than this round of sampling.
     if (unwinder.mapping_of(look.program_counter) == nullptr) map_process(process, unwinder);
     if (known.stack.empty() || known.line != look.line || known.memory != memory ||
         known.changes != unwinder.changes()) {
       Stack stack = unwound(process, thread, look, memory, unwinder);
-      // What has moved on meanwhile was not seen standing still.
+      // A thread that continued during the inspection was not blocked.
       if (look_at_thread(process, thread).line != look.line) {
         visitor.running(thread);
         known = {};

@@ -14,18 +14,19 @@
 
 namespace zerotax {
 
-/// The CPU time and page faults of threads while they are watched, by the kernel's own account: what samples in user
-/// mode cannot show. A thread that ends keeps what it had at the last look.
+/// CPU time and page faults of threads while they are watched, from the kernel's accounts. Samples in user mode show
+/// neither kernel time nor page faults. For a thread that ends, the values of its last reading remain.
 class ThreadClock {
  public:
-  using ThreadId = std::pair<std::uint32_t, std::uint32_t>;  ///< process and thread
+  using ThreadId = std::pair<std::uint32_t, std::uint32_t>;  ///< process and thread IDs
 
-  /// A process that runs already: what its threads have used so far is not counted.
+  /// Adds a running process. CPU time and faults of the process's threads before this call are not counted.
   void begin(pid_t process);
-  /// Reads what its threads have used by now. All use of a new thread counts.
+  /// Reads the CPU time and faults of the process's threads so far. For a new thread, CPU time and faults count from
+  /// the thread's start.
   void look(pid_t process);
 
-  /// What a thread used; nothing if it was never met.
+  /// Returns the CPU time and faults of a thread; zeros if the thread was never found.
   [[nodiscard]] ThreadTimes used(const ThreadId& thread) const;
   [[nodiscard]] std::map<ThreadId, ThreadTimes> used() const;
 
@@ -37,35 +38,36 @@ class ThreadClock {
   std::map<ThreadId, Watched> threads_;
 };
 
-/// Tells the unwinder what a running process has mapped to be executed.
+/// Adds the executable mappings of a running process to the unwinder.
 void map_process(pid_t process, Unwinder& unwinder);
 
-/// Looks at every thread of a process, running or blocked, from outside: nothing is stopped, traced or written, so that
-/// it makes no difference to the program, whatever becomes of us. What a blocked thread waits for, and its stack and
-/// program counter, are read from /proc; its stack from its memory. Registers that the C library has not put there are
-/// not known: a function that is found by its frame pointer alone may end the stack (observe/unwinder.h).
+/// Samples every thread of a process, running or blocked, from outside. The process is not stopped, traced or written
+/// to, so it is unaffected even if zerotax is killed. For a blocked thread, /proc shows the event that the thread waits
+/// for, the stack pointer and the program counter. The stack is read from the process's memory. Registers that the C
+/// library has not stored on the stack are unknown. The stack may therefore end at a function that can be unwound only
+/// by its frame pointer (observe/unwinder.h).
 class WallSampler {
  public:
   explicit WallSampler(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 
   struct Visitor {
     std::function<void(pid_t thread)> running;
-    /// Outermost frame first, the kernel's last.
+    /// Called with frames from outermost to innermost; the kernel's frames come last.
     std::function<void(pid_t thread, const Stack& stack)> blocked;
   };
   void look(pid_t process, Unwinder& unwinder, const Visitor& visitor);
 
-  /// Threads that may not be looked at were met.
+  /// Returns whether some threads could not be inspected.
   [[nodiscard]] bool refused() const { return refused_; }
 
  private:
-  /// A thread that still waits where it was found before need not be unwound again.
+  /// The last result for a thread. The thread is not unwound again while it waits in the same place.
   struct Known {
     std::string line;
     std::vector<unsigned char> memory;
     Stack stack;
-    std::uint64_t changes = 0;  ///< of what was mapped
-    std::uint64_t seen = 0;     ///< at this look
+    std::uint64_t changes = 0;  ///< Unwinder::changes() when the stack was unwound
+    std::uint64_t seen = 0;     ///< number of the last round that found the thread
   };
 
   void forget_ended();

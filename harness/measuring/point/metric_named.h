@@ -7,7 +7,7 @@
 
 namespace zerotax {
 
-/// The metric of a key ("calloc_faults") or of a name for people ("calloc faults"); nothing if unknown.
+/// Returns the metric with a key ("calloc_faults") or a displayed name ("calloc faults"), or nothing if it is unknown.
 std::optional<Metric> metric_named(const std::string& word);
 
 }  // namespace zerotax

@@ -3,7 +3,7 @@
 namespace zerotax {
 namespace {
 
-// The words of metrics.inc.
+// The words that metrics.inc uses.
 using enum MetricKind;
 using enum MetricGroup;
 using enum MetricPass;

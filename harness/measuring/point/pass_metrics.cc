@@ -49,12 +49,12 @@ const PassResult& pass_of(const Passes& passes, MetricPass pass) {
   return passes.held_without;
 }
 
-/// Why the whole pass has no value for this row; empty if it has one.
+/// Returns why the whole pass has no value for this row, or "" if it has one.
 const char* why_none(const PassResult& pass, const MetricRow& row) {
   return pass.made() && row.source.na != nullptr ? &(pass.samples().*row.source.na)[0] : "";
 }
 
-/// Whether the timing pass was made and touched nothing.
+/// Whether the timing pass was run and touched nothing.
 bool touched_nothing(const PassResult& timing) { return timing.ops() > 0 && timing.op(0).touch_ns == kNotMeasured; }
 
 }  // namespace
@@ -82,7 +82,7 @@ bool is_measured_group(const Passes& passes, MetricGroup group) {
 
 namespace {
 
-/// The number under a name, which is added if it is not there.
+/// Returns the number under a name, adding it if it is missing.
 std::uint64_t& calls_named(SystemCalls& calls, const std::string& name) {
   const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == name; });
   return found != calls.end() ? found->second : calls.emplace_back(name, 0).second;
@@ -102,7 +102,8 @@ MetricValue syscalls_at(const PassResult& audit, std::size_t op, Tally which) {
   const SyscallTally& tally = audit.op(op).*which;
   if (tally.incomplete != 0) {
     return MetricValue::not_available(
-        "the call started a thread or process, made system calls of i386 programs, or too many kinds of them");
+        "the call started a thread or process, made system calls of i386 programs, or made too many kinds of system "
+        "calls");
   }
   SystemCalls calls;
   for (std::uint32_t i = 0; i < tally.used; ++i) {
@@ -148,7 +149,7 @@ namespace {
 
 using Rows = std::vector<const MetricRow*>;
 
-/// The metrics that calls are compared by.
+/// Returns the metrics that are compared between calls.
 Rows compared_rows(MetricPass pass) {
   Rows rows;
   for (const MetricRow* row : mode_rows(pass)) {
@@ -169,7 +170,7 @@ bool is_alike(const OpSample& one, const OpSample& other, const Rows& rows, std:
   });
 }
 
-/// Of the steady state; empty if a figure of an operation is missing.
+/// Returns the kinds of calls in the steady state. Returns none if an operation lacks a metric.
 std::vector<Mode> modes_of(const PassResult& pass, const Rows& rows, std::int64_t tolerance) {
   std::vector<Mode> modes;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
@@ -222,7 +223,7 @@ namespace {
 
 constexpr std::size_t kFirstOps = 8;
 
-/// What no row can express: values derived from others, and values that are not numbers.
+/// Adds metrics that no row can express, because they are derived from other metrics or are not numbers.
 void add_derived(const Passes& passes, std::size_t op, FirstOperation& entry) {
   const PassResult& audit = passes.audit;
   const bool seen = op < audit.ops();

@@ -19,27 +19,13 @@ std::string name_and_version(const Allocator& allocator) {
   return allocator.name + (allocator.version.empty() ? "" : " " + allocator.version);
 }
 
-Json allocator_json(const Allocator& allocator) {
-  Json json;
-  json["name"] = allocator.name;
-  json["version"] = version_json(allocator);
-  json["preload"] = allocator.preload ? Json(*allocator.preload) : Json(nullptr);
-  json["env"] = Json::object();
-  for (const auto& [key, value] : allocator.env) json["env"][key] = value;
-  return json;
+AllocatorEntry entry_of(const Allocator& allocator) {
+  AllocatorEntry entry{allocator.name, version_json(allocator).get<Measured<std::string>>(), {}, allocator.env};
+  if (allocator.preload) entry.preload.emplace(*allocator.preload);
+  return entry;
 }
 
-namespace {
-
-Json repeats_json(const Repeats& repeats) {
-  return Json{{"ops", repeats.ops},
-              {"min_ops", repeats.min_ops},
-              {"audit_ops", repeats.audit_ops},
-              {"zeroing_ops", repeats.zeroing_ops},
-              {"budget_ms", repeats.budget_ms}};
-}
-
-}  // namespace
+Json allocator_json(const Allocator& allocator) { return entry_of(allocator); }
 
 std::string point_key(const Plan& plan, const PointSpec& point) {
   return point_key(plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch, point.thread);
@@ -51,24 +37,16 @@ std::string point_key(const std::string& allocator, const std::string& case_name
 }
 
 Json plan_json(const Plan& plan) {
-  Json json;
-  json["schema"] = kPlanSchema;
-  json["study"] = plan.study.empty() ? Json(nullptr) : Json(plan.study);
-  json["timeout_s"] = plan.timeout_s;
-  if (plan.audit_only) json["audit_only"] = true;
-  if (plan.huge_pages != HugePages::kOfSystem) json["thp"] = word_of(plan.huge_pages);
-  json["allocators"] = Json::array();
-  for (const Allocator& allocator : plan.allocators) json["allocators"].push_back(allocator_json(allocator));
-  json["points"] = Json::array();
+  PlanDocument document{.schema = kPlanSchema, .timeout_s = plan.timeout_s};
+  if (!plan.study.empty()) document.study.emplace(plan.study);
+  if (plan.audit_only) document.audit_only = true;
+  if (plan.huge_pages != HugePages::kOfSystem) document.thp = word_of(plan.huge_pages);
+  for (const Allocator& allocator : plan.allocators) document.allocators.push_back(entry_of(allocator));
   for (const PointSpec& point : plan.points) {
-    json["points"].push_back({{"allocator", plan.allocators[point.allocator].name},
-                              {"case", point.case_name},
-                              {"size_bytes", point.size_bytes},
-                              {"touch", point.touch},
-                              {"thread", point.thread},
-                              {"repeats", repeats_json(point.repeats)}});
+    document.points.push_back({plan.allocators[point.allocator].name, point.case_name, point.size_bytes, point.touch,
+                               point.thread, point.repeats});
   }
-  return json;
+  return document;
 }
 
 std::uint32_t audited_operations(std::uint32_t ops, std::uint64_t size_bytes) {

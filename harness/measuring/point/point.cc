@@ -33,7 +33,7 @@ PointStatus status_of(PassResult::Status status) {
   return PointStatus::kSkipped;
 }
 
-/// Status and reason of a point: of its first pass that went wrong, then of its contents.
+/// Sets status and reason of a point, from its first failed pass, or else from its contents.
 void set_status(const Passes& passes, Point& point) {
   for (const auto& [name, pass] : {std::pair{"audit", &passes.audit},
                                    {"timing", &passes.timing},
@@ -63,7 +63,7 @@ void set_status(const Passes& passes, Point& point) {
   }
 }
 
-/// The promises that were broken, in whatever operation.
+/// Adds the promises that any operation broke.
 void add_violations(const PassResult& audit, std::vector<std::string>& violations) {
   bool dirty = false;
   bool misaligned = false;
@@ -75,10 +75,10 @@ void add_violations(const PassResult& audit, std::vector<std::string>& violation
   if (misaligned) violations.emplace_back(word_of(PointStatus::kMisaligned));
 }
 
-/// Sets status and reason of a point, of its first pass that went wrong, then of its contents; and its violations.
+/// Sets status, reason and violations of a point, from its first failed pass, or else from its contents.
 void set_outcome(const Passes& passes, Point& point) {
   set_status(passes, point);
-  // A pass that went wrong is the status, and what was measured until then is not judged.
+  // If a pass failed, its failure is the status of the point, and metrics measured before the failure are not judged.
   if (point.status == PointStatus::kNotZero || point.status == PointStatus::kMisaligned) {
     add_violations(passes.audit, point.violations);
   }
@@ -86,7 +86,7 @@ void set_outcome(const Passes& passes, Point& point) {
 
 bool receives(const PassResult& pass) { return pass.made() && pass.samples().receives != 0; }
 
-/// Bytes received by one operation in the steady state, or 0.
+/// Returns the bytes received by one operation in the steady state, or 0.
 std::int64_t received_by_operation(const PassResult& pass) {
   std::vector<std::int64_t> values;
   for (std::size_t i = warm_up_operations(pass.ops()); i < pass.ops(); ++i) {
@@ -95,25 +95,25 @@ std::int64_t received_by_operation(const PassResult& pass) {
   return values.empty() ? 0 : observed_median(values);
 }
 
-/// A figure of the audit for each byte that an operation received.
+/// Returns a metric of the audit per byte that an operation received.
 MetricValue per_received_byte(const PassResult& audit, const MetricValue& figure) {
   if (figure.is_not_available()) return figure;
   const std::int64_t received = received_by_operation(audit);
-  if (received == 0) return MetricValue::not_available("the audit pass received nothing");
+  if (received == 0) return MetricValue::not_available("the audit pass received no data");
   return MetricValue::real(*figure.number() / static_cast<double>(received));
 }
 
-/// Adds the point's transfer, for a case that receives: what a second and a CPU second of receiving brought, and what
-/// was zeroed for each byte received. Times and faults are of the loop at the end of the timing pass, bytes of the
-/// audit, whose steady state the point has already. Nothing for a case that receives nothing. MB and GB are 10^6 and
-/// 10^9 bytes.
+/// Adds the point's transfer, for a case that receives: the rates per second and per CPU second of receiving, and the
+/// zeroed bytes per received byte. Times and faults are from the loop at the end of the timing pass. Bytes are from the
+/// audit, whose steady state the point already has. Adds nothing for a case that does not receive. MB and GB are 10^6
+/// and 10^9 bytes.
 void add_transfer(const Passes& passes, Point& point) {
   const PassResult& timing = passes.timing;
   if (!receives(timing) && !receives(passes.audit)) return;
   const Transfer found = timing.made() ? timing.samples().transfer : Transfer{};
   const std::int64_t received = std::max(received_by_operation(timing), received_by_operation(passes.audit));
   const auto none = [&] {
-    return MetricValue::not_available(timing.reason().empty() ? "the timing pass made no loop without meters"
+    return MetricValue::not_available(timing.reason().empty() ? "the timing pass ran no loop without meters"
                                                               : "timing pass: " + timing.reason());
   };
   const auto per = [&](std::int64_t amount, double unit, std::int64_t of, double of_unit) {
@@ -185,7 +185,8 @@ MetricValue allocated_by(const Passes& passes) {
   return MetricValue::word(pass.samples().mallocs != 0 ? "malloc" : "calloc");
 }
 
-/// Of no time can be said what it would be on hardware; but where there was nothing to time, it is 0.
+/// Makes times n/a, because times on an emulated CPU do not predict times on hardware. A time stays 0 if there was
+/// nothing to time.
 template <typename Values>
 void forget_times(Values& values) {
   for (const MetricRow& row : metric_rows()) {

@@ -10,7 +10,7 @@
 
 namespace zerotax {
 
-/// The result of one pass over one point: the sample block as far as it was filled in, and how the process ended.
+/// The result of one pass over one point: the sample block, as far as it was filled in, and how the process ended.
 class PassResult {
  public:
   enum class Status { kOk, kFailed, kCrashed, kTimeout, kStopped };
@@ -25,9 +25,9 @@ class PassResult {
   [[nodiscard]] const SampleBlock& samples() const { return *reinterpret_cast<const SampleBlock*>(samples_.get()); }
   [[nodiscard]] Status status() const { return status_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
-  /// How long its process could run (ChildResult::used).
+  /// Returns how long the pass's process could run (ChildResult::used).
   [[nodiscard]] std::chrono::nanoseconds used() const { return used_; }
-  /// Operations that were finished.
+  /// Returns the number of finished operations.
   [[nodiscard]] std::size_t ops() const { return made() ? samples().ops_done : 0; }
   [[nodiscard]] const OpSample& op(std::size_t i) const { return (&samples().ops[0])[i]; }
 
@@ -44,29 +44,29 @@ struct Passes {
   PassResult timing;
   PassResult zeroing;
   PassResult differential;
-  PassResult faults;  ///< of a case that forks
-  // With the huge pages that the plan asks for, and with none:
+  PassResult faults;  ///< the faults pass; run only for a case that forks
+  // Passes with the huge pages that the plan selects, and passes without huge pages:
   PassResult held;
   PassResult held_without;
 };
 
-/// Whether the audit saw zeros written by no memset: then zero_ns must come from the differential pass.
+/// Whether the audit saw zeros that no memset wrote. zero_ns must then come from the differential pass.
 bool has_inline_zeroing(const PassResult& audit);
 
-/// Whether a clock around memset could measure anything, in calloc or in free.
+/// Whether a clock around memset could measure any zeroing, in calloc or in free.
 bool needs_zeroing_pass(const PassResult& audit);
 
-/// Whether zero_ns must come from the differential pass: zeros were written by no memset, or by memsets too short to
-/// time.
+/// Whether zero_ns must come from the differential pass, because memset did not write the zeros, or the calls to memset
+/// were too short to time.
 bool needs_differential_pass(const Passes& passes);
 
-/// Whether the audit was complete and saw no zeros written: then there is nothing to time.
+/// Whether the audit was complete and saw no zeros written, so that there is nothing to time.
 bool has_no_zeroing(const PassResult& audit);
 
-/// A point from its passes. Every metric that no pass could measure is n/a with the reason.
+/// Returns a point computed from its passes. A metric that no pass could measure is n/a with the reason.
 Point measured_point(const Plan& plan, const PointSpec& spec, const Passes& passes);
 
-/// A point that was not measured.
+/// Returns a point that was not measured.
 Point skipped_point(const Plan& plan, const PointSpec& spec, const std::string& reason);
 
 }  // namespace zerotax

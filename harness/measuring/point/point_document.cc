@@ -11,7 +11,7 @@
 namespace zerotax {
 namespace {
 
-/// Where a value stands, put into words only for an error.
+/// The position of a value in the document, formatted only for an error.
 struct Place {
   const std::string& parent;
   const MetricRow& row;
@@ -58,7 +58,7 @@ MetricValue word_in(const Json& json, const Place& place) {
   return MetricValue::word(json.get<std::string>());
 }
 
-/// The object of a group, or nullptr.
+/// Returns the object of a group, or nullptr.
 const Json* group_in(const Json& object, MetricGroup group) {
   const Json* at = &object;
   for (const char* key : keys_of(group)) {
@@ -142,7 +142,7 @@ void add_modes(const std::vector<CallMode>& modes, MetricPass pass, Json& json) 
   }
 }
 
-/// The value under a key as a C++ type, or `otherwise` if there is none.
+/// Returns the value under a key as a C++ type, or `otherwise` if there is none.
 template <typename Type>
 Type field(const Json& json, const char* key, Type otherwise, const std::string& place = "") {
   const auto found = json.find(key);
@@ -161,7 +161,7 @@ std::optional<Type> optional_field(const Json& json, const char* key) {
   return field<Type>(json, key, {});
 }
 
-/// The elements of the list under a key; none if there is no such key.
+/// Returns the elements of the list under a key, or none if the key does not exist.
 const Json& list_in(const Json& json, const char* key, const std::string& place = "") {
   static const Json kNone = Json::array();
   const auto found = json.find(key);
@@ -269,7 +269,7 @@ std::vector<Point> typed_points(const std::vector<Json>& points, std::uint64_t p
     for (const Json& point : points) typed.push_back(point_from_json(point, page));
   } catch (const std::invalid_argument& problem) {
     throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
-                     "measure it again, or take the line out");
+                     "measure it again, or remove the line");
   }
   return typed;
 }
@@ -281,13 +281,13 @@ std::string field(const Json& value) {
   return csv_field(value.is_string() ? value.get<std::string>() : json_line(value));
 }
 
-/// A column: its name, and where its value is in a point. A value that is absent or n/a becomes an empty field.
+/// A column, with its name and its position in a point. A value that is absent or n/a becomes an empty field.
 struct CsvColumn {
   std::string name;
   Json::json_pointer place;
 };
 
-/// "/fork/child/copies".
+/// Returns a metric's position in a point, such as "/fork/child/copies".
 Json::json_pointer pointer_to(const MetricRow& row) {
   Json::json_pointer place;
   for (const char* key : keys_of(row.group)) place /= std::string(key);

@@ -10,31 +10,33 @@
 
 namespace zerotax {
 
-/// A value as JSON; of one that is absent too, {"na": …}.
+/// Returns a value as JSON. An absent value also becomes {"na": …}.
 Json to_json(const MetricValue& value);
 
-/// The JSON of a value of this row. Whether it may be a spread depends on where it stands: `single` is that of one
-/// operation or one kind of call. Throws std::invalid_argument, with the key below `parent`, for JSON of another type.
+/// Parses the JSON of a value of this row. `single` means that the value belongs to one operation or one kind of call,
+/// and so has no median and percentiles. Throws std::invalid_argument, with the key below `parent`, if the JSON has
+/// another type.
 MetricValue metric_value_from_json(const Json& json, const MetricRow& row, bool single, const std::string& parent);
 
-/// Writes the value of a row into an object, in its group, unless it is absent.
+/// Writes the value of a row into an object, in the row's group. Writes nothing if the value is absent.
 void add_value(const MetricValues& values, const MetricRow& row, Json& object);
 
-/// Reads the value of a row out of an object, if there is one.
+/// Reads the value of a row from an object, if there is one.
 void read_value(const Json& object, const MetricRow& row, bool single, const std::string& parent, MetricValues& values);
 
-/// A point as results/schema/point.schema.json has it. Absent values are left out.
+/// Returns a point in the format of results/schema/point.schema.json. Absent values are omitted.
 Json to_json(const Point& point);
 
-/// A point that was stored, on a machine with pages of so many bytes. Keys that it lacks are absent; keys of a later
-/// version are passed over. Throws std::invalid_argument, with the place, for a value of another type than the
-/// schema's.
+/// Reads a stored point, from a machine with this page size. Missing keys become absent values, and keys of a later
+/// version are ignored. Throws std::invalid_argument, with the value's position, if a value's type differs from the
+/// type in the schema.
 Point point_from_json(const Json& json, std::uint64_t page = page_bytes());
 
-/// The points of a run, where it is read. Throws UsageError for an invalid point.
+/// Reads the points of a run. Throws UsageError if a point is invalid.
 std::vector<Point> typed_points(const std::vector<Json>& points, std::uint64_t page = page_bytes());
 
-/// Points as comma-separated values: one row each, single figures only; a figure that is not available is empty.
+/// Returns points as comma-separated values, one row each, with only single numbers and words. A value that is n/a is
+/// empty.
 std::string points_csv(const std::vector<Point>& points);
 
 }  // namespace zerotax

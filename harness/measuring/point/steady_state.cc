@@ -19,7 +19,7 @@ std::vector<std::int64_t> steady_values(const PassResult& pass, const Figure& fi
   return values;
 }
 
-/// Why an operation of a pass that was made lacks a figure of its own.
+/// Returns why a single operation lacks a metric, for a pass that was run.
 std::string why_missing(const PassResult& pass, WhyUnseen unseen) {
   return or_else(&(pass.samples().*unseen)[0], "not measured by this pass");
 }

@@ -12,14 +12,8 @@
 #include "point/plan.h"
 
 namespace zerotax {
-namespace {
 
-/// The words, in the order of the enumeration.
-constexpr std::array kWords{"ok", "failed", "not_zero", "misaligned", "crashed", "timeout", "skipped"};
-
-}  // namespace
-
-const char* word_of(PointStatus status) { return kWords.at(static_cast<std::size_t>(status)); }
+const char* word_of(PointStatus status) { return word(status); }
 
 std::optional<PointStatus> status_of_word(std::string_view word) {
   for (const PointStatus status : all_statuses()) {
@@ -31,7 +25,7 @@ std::optional<PointStatus> status_of_word(std::string_view word) {
 const std::vector<PointStatus>& all_statuses() {
   static const std::vector<PointStatus> all = [] {
     std::vector<PointStatus> statuses;
-    for (std::size_t i = 0; i < kWords.size(); ++i) statuses.push_back(static_cast<PointStatus>(i));
+    for (std::size_t i = 0; i < words_of(PointStatus{}).size(); ++i) statuses.push_back(static_cast<PointStatus>(i));
     return statuses;
   }();
   return all;
@@ -69,10 +63,11 @@ std::string settings_words(const std::map<std::string, std::string>& env) {
 
 namespace {
 
-/// Up to version 0.2 a percentile of equal values could be above them by a rounding error.
+/// Whether percentiles ascend. In versions up to 0.2, rounding could make a percentile of equal values exceed those
+/// values.
 bool ascend(double low, double high) { return low <= high + 1e-9 * std::abs(high); }
 
-/// "/fork/fork_ns".
+/// Returns a metric's position in a point, such as "/fork/fork_ns".
 std::string place_of(const MetricRow& row) {
   std::string place;
   for (const char* key : keys_of(row.group)) place += fmt::format("/{}", key);
@@ -111,11 +106,12 @@ std::string contradiction_in(const Point& point) {
 
 namespace {
 
-using Parts = std::array<Metric, 3>;  // of calloc, touching and free
+using Parts = std::array<Metric, 3>;  // metrics of calloc, touching and free
 constexpr Parts kTimes{Metric::kCallocNs, Metric::kTouchNs, Metric::kFreeNs};
 constexpr Parts kPartFaults{Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults};
 
-/// `values`: of the point's steady state or of one operation; nullptr if it has none.
+/// Sums up the parts. `values` are the metrics of the point's steady state or of one operation, or nullptr if there are
+/// none.
 std::optional<double> sum_of(const Point& point, const MetricValues* values, const Parts& parts) {
   if (values == nullptr) return std::nullopt;
   double sum = 0;
@@ -145,7 +141,7 @@ std::optional<std::uint64_t> first_operation_faults(const Point& point) {
 
 namespace {
 
-/// "2 of 7 calls".
+/// Returns how many of all calls are of this kind, such as "2 of 7 calls".
 std::string share_words(const CallMode& kind, const std::vector<CallMode>& all) {
   const std::uint64_t calls = std::accumulate(all.begin(), all.end(), std::uint64_t{0},
                                               [](std::uint64_t sum, const CallMode& each) { return sum + each.ops; });

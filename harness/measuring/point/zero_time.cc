@@ -16,18 +16,18 @@ ZeroTime unknown(const std::string& why) { return unknown(MetricValue::not_avail
 
 ZeroTime found(std::int64_t ns, const char* method) { return {MetricValue::whole(ns), MetricValue::word(method)}; }
 
-/// Whether there is nothing to time, or nothing can be known: then the answer.
+/// Returns the result if there is nothing to time, or if no time can be known.
 std::optional<ZeroTime> without_timing(const MetricValue& bytes, const PassResult& audit) {
   if (bytes.is_not_available()) return unknown(bytes);
   if (bytes.count() != 0U) return {};
-  // An audit that was broken off may have been about to see some.
+  // If the audit was interrupted, later operations might have zeroed bytes.
   if (audit.status() != PassResult::Status::kOk) return unknown(why_not(audit, "audit"));
   const char* blind = &audit.samples().na_populated[0];
   if (blind[0] != '\0') return unknown(std::string(blind));
   return found(0, "nothing to time");
 }
 
-/// The median of an operation's share in the steady state; nothing if an operation has none.
+/// Returns the median of an operation's share in the steady state, or nothing if an operation has no share.
 std::optional<double> steady_share(const PassResult& pass,
                                    const std::function<std::optional<double>(const OpSample&)>& share) {
   std::vector<double> shares;
@@ -51,7 +51,7 @@ bool inline_in_steady_state(const PassResult& audit, std::uint32_t OpSample::*me
   return (steady_methods(audit, methods) & kByInline) != 0;
 }
 
-/// Why a pass that was made has no share of its own.
+/// Returns why there is no share of zeroing, for a pass that was run.
 std::string why_no_share(const PassResult& pass, const char* name, const char* reason) {
   return pass.ops() == 0 ? why_not(pass, name) : or_else(reason, "not measured by this pass");
 }
@@ -71,7 +71,7 @@ ZeroTime by_difference(const PassResult& pass, const MetricValue& calloc_ns) {
       steady_share(pass, [](const OpSample& op) { return share_of(op.calloc_ns - op.malloc_ns, op.calloc_ns); });
   if (!share) return unknown(why_no_share(pass, "differential", ""));
   const std::int64_t ns = part_of(*share, *calloc_ns.number());
-  if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc: the difference is meaningless"));
+  if (ns <= 0) return unknown(std::string("calloc takes no longer than malloc, so the difference is meaningless"));
   return found(ns, "calloc minus malloc");
 }
 
@@ -124,7 +124,7 @@ bool needs_zeroing_pass(const PassResult& audit) {
 }
 
 bool needs_differential_pass(const Passes& passes) {
-  // A case that mallocs has no calloc to compare with.
+  // A case that uses malloc makes no calls to calloc that could be compared with calls to malloc.
   if (passes.audit.made() && passes.audit.samples().mallocs != 0) return false;
   if (has_inline_zeroing(passes.audit)) return true;
   const PassResult& pass = passes.zeroing;

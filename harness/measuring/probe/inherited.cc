@@ -12,7 +12,8 @@
 namespace zerotax {
 namespace {
 
-/// The driver's files have no name; a file of the allocator that took the number has one.
+/// Whether a file has no name, like the driver's files. If the allocator has reused the number for its own file, that
+/// file has a name.
 bool is_nameless(int fd, std::size_t bytes) {
   struct stat file {};
   return ::fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 &&

@@ -39,7 +39,7 @@ void run_benchmark(benchmark::State& state, const Case& measured) {
       break;
     }
   }
-  // A counter that the kernel does not give is left out: never 0.
+  // If the kernel does not provide a count, the counter is omitted instead of set to 0.
   if (faults >= 0) {
     state.counters["faults"] =
         benchmark::Counter(static_cast<double>(thread_minor_faults() - faults), benchmark::Counter::kAvgIterations);
@@ -50,8 +50,8 @@ void run_benchmark(benchmark::State& state, const Case& measured) {
   if (measured.end != nullptr) measured.end();
 }
 
-/// Registers every case with Google Benchmark at the sizes and touched fractions that the study asks about, as
-/// "<case>/<size in bytes>/touch:<percent>". Counters: minor faults per operation and bytes per second.
+/// Registers every case with Google Benchmark at the sizes and touched fractions of the study, as "<case>/<size in
+/// bytes>/touch:<percent>". The counters are minor faults per operation and bytes per second.
 void register_benchmarks() {
   for_each_case([](const Case& measured) {
     benchmark::RegisterBenchmark(measured.name,
@@ -61,7 +61,8 @@ void register_benchmarks() {
   });
 }
 
-/// The answer, whole before it is written: an allocator may close our descriptors in any of its calls.
+/// The text of the answer. The whole text is composed before it is written, because an allocator may close our
+/// descriptors in any call.
 class Answer {
  public:
   template <typename... Values>
@@ -85,11 +86,11 @@ class Answer {
 
 Answer answer;
 
-/// Writes which objects malloc, calloc, realloc and free come from in this process, the allocator's version, the layout
-/// of sample blocks and the cases as "key=value" lines: into the file that the driver gave as `fd`, or to standard
-/// output. The last line is "end=1". Returns the exit status.
+/// Writes "key=value" lines to the file that the driver passed as `fd`, or to standard output. The lines name the
+/// objects that define malloc, calloc, realloc and free in this process. They also contain the allocator's version, the
+/// layout of sample blocks, and the cases. The last line is "end=1". Returns the exit status.
 int identify(int fd) {
-  // A first call makes allocators that initialise themselves late do so.
+  // The first call initializes allocators that defer their initialization.
   std::free(std::calloc(1, 1));
   RunningMalloc running{nullptr, ""};
   for (const char* symbol : {"malloc", "realloc", "free", "calloc"}) {
@@ -122,12 +123,12 @@ int identify(int fd) {
 
 }  // namespace zerotax
 
-// A probe is a Google Benchmark program for people (--benchmark_filter and the rest), and the measured process for the
-// driver. In the second role nothing of Google Benchmark runs before or during the measurement.
+// Run by a person, a probe is a Google Benchmark program (--benchmark_filter and others). Run by the driver, the probe
+// is the measured process, in which no code of Google Benchmark runs before or during the measurement.
 int main(int argc, char** argv) {
   constexpr char kSamples[] = "--zerotax-samples=";
   if (argc == 2 && std::strncmp(argv[1], &kSamples[0], sizeof kSamples - 1) == 0) {
-    // Without the destructors and exit handlers of the allocator: what they do is not the case.
+    // The allocator's destructors and exit handlers are skipped, because their work is not part of the case.
     ::_exit(zerotax::run_point(std::atoi(argv[1] + sizeof kSamples - 1)));
   }
   constexpr char kIdentify[] = "--zerotax-identify";

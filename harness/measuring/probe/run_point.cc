@@ -26,9 +26,8 @@
 namespace zerotax {
 namespace {
 
-/// The loop pass: the operations of a case in one loop, with nothing between them but, now and then, a look at the
-/// clock if the request has a budget. Fills in SampleBlock::loop and ops_done. Returns nullptr, or why it could not
-/// continue.
+/// Makes the loop pass: the operations of a case in one loop. If the request has a budget, the loop reads the clock
+/// occasionally. Fills in SampleBlock::loop and ops_done. Returns nullptr, or the reason for a failure.
 const char* run_loop(const Case& measured, Meter& meter, SampleBlock& samples) {
   const Request& request = samples.request;
   samples.phase = Phase::kTransfer;
@@ -38,8 +37,9 @@ const char* run_loop(const Case& measured, Meter& meter, SampleBlock& samples) {
   const ThreadUsage before = thread_usage();
   const std::int64_t start = monotonic_ns();
   std::uint32_t done = 0;
-  // A look after 1, 2, 3, …, then after every sixteenth more: a loop of short calls is not slowed down, and one of long
-  // calls ends at most a sixteenth too late.
+  // The clock is read after each of the first operations, and later only after every further sixteenth of the
+  // operations made so far. Readings therefore do not slow down a loop of short calls, and a loop of long calls ends at
+  // most a sixteenth too late.
   std::uint32_t look = 1;
   while (done < request.ops) {
     if (!measured.operation(meter, request))
@@ -53,7 +53,7 @@ const char* run_loop(const Case& measured, Meter& meter, SampleBlock& samples) {
   const ThreadUsage after = thread_usage();
   const auto cycles_after = counter.read();
   if (counter.reason()[0] == '\0' && !cycles_after)
-    say(samples.na_cycles, "the counter of cycles was shared with others");
+    say(samples.na_cycles, "the cycle counter did not run during the whole measurement");
   samples.loop = {done,
                   end - start,
                   after.user_ns - before.user_ns,
@@ -66,15 +66,15 @@ const char* run_loop(const Case& measured, Meter& meter, SampleBlock& samples) {
   return nullptr;
 }
 
-/// A pause that a signal cuts short is not made up for.
+/// Sleeps. A pause that a signal interrupts is not resumed.
 void pause_for(std::int64_t ns) {
   if (ns <= 0) return;
   const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   ::nanosleep(&time, nullptr);
 }
 
-/// Marks in the sample block where the process is, around another meter, and controls the time that the allocator
-/// reads.
+/// A meter around another meter. Records the phase of the process in the sample block, and controls the time that the
+/// allocator reads.
 class TracedMeter final : public Meter {
  public:
   TracedMeter(Meter& inner, SampleBlock& samples) : inner_(inner), samples_(samples) {}
@@ -133,8 +133,8 @@ class TracedMeter final : public Meter {
   }
 
  private:
-  /// The child of an allocator that forks inside a call and comes back in both is another process: it must not continue
-  /// in the metrics of the first.
+  /// Ends the child if the allocator forked inside a call and returned in both processes. The child must not write to
+  /// the parent's metrics.
   void end_if_forked() const {
     if (::getpid() != self_) ::_exit(0);
   }
@@ -147,7 +147,7 @@ class TracedMeter final : public Meter {
 struct Run {
   SampleBlock& samples;
   const Case& measured;
-  bool case_failed = false;  ///< samples.failure says why
+  bool case_failed = false;  ///< the reason is in samples.failure
 };
 
 void set_failure(Run& run, const char* why) {
@@ -155,7 +155,7 @@ void set_failure(Run& run, const char* why) {
   run.case_failed = true;
 }
 
-/// The meters live here, not on the heap: the allocator under test serves the case alone.
+/// Storage of the meters. The meters are not on the heap, because only the case may use the allocator under test.
 alignas(AuditMeter) unsigned char meter_storage[sizeof(AuditMeter) + sizeof(ZeroingMeter) + sizeof(DifferentialMeter) +
                                                 sizeof(FaultsMeter) + sizeof(HeldMeter)];
 
@@ -210,7 +210,7 @@ void run_recorded(Run& run, Meter& meter) {
   }
 }
 
-/// The case again, without any meter, for as long as kTransferNs and at least once.
+/// Repeats the case without any meter for at least kTransferNs, and at least once.
 void run_transfer(Run& run) {
   SampleBlock& samples = run.samples;
   samples.phase = Phase::kTransfer;
@@ -234,7 +234,7 @@ void run_transfer(Run& run) {
   samples.transfer = transfer;
 }
 
-/// The first half warms up; the second half lies between two clocks.
+/// Makes the bare pass. The first half of the operations warms up; the second half is between two clock readings.
 void run_bare(Run& run, Meter& meter) {
   SampleBlock& samples = run.samples;
   samples.phase = Phase::kTransfer;
@@ -255,7 +255,7 @@ void run_bare(Run& run, Meter& meter) {
 void* run(void* context) {
   auto& run = *static_cast<Run*>(context);
   use_real_functions();
-  // The first reading of each clock and counter may fault: not inside a measured window.
+  // The first reading of each clock and counter may take a fault, which must not happen inside a measured window.
   monotonic_ns();
   thread_minor_faults();
   thread_cpu_ns();
@@ -287,7 +287,8 @@ void* run(void* context) {
   return nullptr;
 }
 
-/// A stack as large as usual, or a small one in a process that may have no more (RLIMIT_AS). Returns pthread_create's.
+/// Starts the worker with a stack of the usual size, or with a small stack if the process may not have a larger one
+/// (RLIMIT_AS). Returns the result of pthread_create.
 int start_worker(pthread_t& worker, Run& context) {
   const int error = ::pthread_create(&worker, nullptr, run, &context);
   if (error == 0) return 0;
@@ -310,7 +311,7 @@ int run_point(int fd) {
   struct stat file {};
   ::fstat(own, &file);
   const auto bytes = static_cast<std::size_t>(file.st_size);
-  // Populated now: a fault on the sample block must not be counted as the allocator's.
+  // The sample block is populated now, because a fault on it must not count as a fault of the allocator.
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, own, 0);
   if (memory == MAP_FAILED) {
     probe_say("cannot map its sample block", errno);
@@ -337,9 +338,9 @@ int run_point(int fd) {
   } else {
     run(&context);
   }
-  // The phase stays: it says what failed.
+  // The phase is left unchanged, because it shows which step failed.
   if (context.case_failed) return kCaseFailed;
-  // An allocator that forks and continues in the child has ended the process that is measured.
+  // If the allocator forked and this is the child, the measured process has ended.
   if (::getpid() == self) samples.phase = Phase::kDone;
   return 0;
 }

@@ -2,9 +2,9 @@
 
 namespace zerotax {
 
-/// Does one pass over one point: maps the sample block in `fd`, carries out its request, and fills it in. Returns the
-/// exit status: 0; kCaseFailed; kWrongSampleBlock if it has another build's layout or names an unknown case;
-/// kNoSampleBlock; kNoMachine.
+/// Makes one pass over one point: maps the sample block in `fd`, performs its request, and fills it in. Returns the
+/// exit status: 0, kCaseFailed, kNoSampleBlock, kNoMachine, or kWrongSampleBlock if the block has another build's
+/// layout or names an unknown case.
 int run_point(int fd);
 
 }  // namespace zerotax

@@ -34,11 +34,12 @@ std::vector<std::string> available_names() {
 }
 
 std::string own_remedy() {
-  return fmt::format("built-in allocators: {}; give any other by its path, as in --allocator mine=/path/libmine.so",
-                     fmt::join(available_names(), ", "));
+  return fmt::format(
+      "built-in allocators: {}; give any other allocator by its path, as in --allocator mine=/path/libmine.so",
+      fmt::join(available_names(), ", "));
 }
 
-/// Reports early what the loader would only show by ignoring the file.
+/// Checks a library file before use, because the loader ignores an unsuitable file.
 void check_library_file(const std::string& path) {
   require_folder_of(path);
   constexpr const char* kRemedy = "give the shared library of a malloc replacement, as in mine=/path/libmine.so";
@@ -60,12 +61,13 @@ void check_library_file(const std::string& path) {
     throw UsageError(fmt::format("'{}' is not a 64-bit library", path), kRemedy);
   }
   if (is_cut_short(path)) {
-    throw UsageError(fmt::format("'{}' is damaged: the file is shorter than the parts to be loaded", path), kRemedy);
+    throw UsageError(fmt::format("'{}' is damaged: the file is shorter than the segments that it lists", path),
+                     kRemedy);
   }
-  check_preload_path(path, "copy or link the library to a path without them");
+  check_preload_path(path, "copy or link the library to a path without these characters");
 }
 
-/// A library that replaces a part of the family would have blocks of one allocator freed by another.
+/// Checks that a library replaces the whole malloc family. Otherwise, one allocator would free blocks of another.
 void check_replaces_malloc(const Allocator& allocator, const ProbeAnswer& answer) {
   const std::pair<const char*, const std::string&> functions[] = {{"malloc", answer.malloc_file},
                                                                   {"calloc", answer.calloc_file},
@@ -84,34 +86,34 @@ void check_replaces_malloc(const Allocator& allocator, const ProbeAnswer& answer
   }
 }
 
-/// Absolute, and without "." and ".." as far as it still names the same file; links stay, because people name versions
-/// by them.
+/// Makes a path absolute, and removes "." and ".." if the result still names the same file. Symbolic links stay,
+/// because they may name versions.
 std::string tidy_path(const std::string& path) {
   std::error_code failure;
   const fs::path whole = absolute_path(path);
   const fs::path tidy = whole.lexically_normal();
   if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
   const fs::path real = fs::weakly_canonical(whole, failure);
-  // A link around a path with a blank, which the loader cannot preload, is kept.
+  // The loader cannot preload a path with a blank or a colon, so a link that avoids such a path is kept.
   const bool usable = !failure && real.string().find_first_of(": ") == std::string::npos;
   return usable ? real.string() : whole.string();
 }
 
-/// Refuses a name that cannot be a word of --env, a part of a file's name, and a column of a table.
+/// Throws UsageError for a name that is unsuitable in a word of --env, in a file's name, or in a table.
 void check_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("invalid allocator name '{}'{}", name, why), own_remedy());
   };
   if (name.size() > kLongest) refuse(fmt::format(": it has more than {} characters", kLongest));
-  // Documents are read again, and cannot hold bytes that are not UTF-8.
+  // Documents are parsed again later, and can hold only UTF-8.
   if (valid_utf8(name) != name) refuse(": it is not UTF-8");
-  if (printable(name) != name) refuse(": it has a control character or an invisible one");
+  if (printable(name) != name) refuse(": it has a control character or an invisible character");
   if (name.starts_with('-')) refuse(": it starts like an option");
   if (name.empty() || name == "." || name == ".." || name.find_first_of(":/ ,\"\\") != std::string::npos) refuse("");
 }
 
-/// Documents hold paths and settings, and are read again: bytes that are not UTF-8 would be lost.
+/// Throws UsageError for text that is not UTF-8. The text goes into documents, which can hold only UTF-8.
 void check_utf8(const std::string& what, const std::string& text, const std::string& remedy) {
   if (valid_utf8(text) != text) throw UsageError(what + " is not UTF-8, which documents need", remedy);
 }
@@ -142,22 +144,24 @@ Allocator parse_allocator(const std::string& word) {
   return allocator;
 }
 
-/// Statements about a built-in name are about its project: no other library may take the name.
+/// Throws UsageError if another library takes the name of a built-in allocator, because sentences with that name are
+/// about the built-in allocator's project.
 void check_is_named(const Allocator& allocator, const std::string& known_as) {
   if (!is_builtin(allocator.name) || known_as == allocator.name) return;
   throw UsageError(fmt::format("'{}' is {}, and {} is the name of a built-in allocator", *allocator.preload,
                                known_as.empty() ? "another library" : known_as, allocator.name),
-                   fmt::format("give it a name of its own, as in mine={}", *allocator.preload));
+                   fmt::format("give the library another name, as in mine={}", *allocator.preload));
 }
 
 void check_variable(const std::string& key, const std::string& allocator) {
   if (key == "LD_PRELOAD") {
-    // The sides of compare, which has no --allocator.
+    // `compare` gives its two allocators these names, and has no option --allocator.
     const bool is_side = allocator == "old" || allocator == "new";
     throw UsageError("--env cannot set LD_PRELOAD: zerotax sets it itself",
-                     is_side ? fmt::format("give the library's path as {}, or of commands: env LD_PRELOAD=PATH COMMAND",
-                                           allocator == "old" ? "OLD" : "NEW")
-                             : fmt::format("name the library as an allocator, as in --allocator {}=PATH", allocator));
+                     is_side
+                         ? fmt::format("give the library's path as {}, or for commands: env LD_PRELOAD=PATH COMMAND",
+                                       allocator == "old" ? "OLD" : "NEW")
+                         : fmt::format("name the library as an allocator, as in --allocator {}=PATH", allocator));
   }
   if (key.starts_with("ZEROTAX_")) {
     throw UsageError(
@@ -184,7 +188,7 @@ void apply_env(const std::string& word, std::vector<Allocator>& allocators) {
                    fmt::format("add --allocator {}", name));
 }
 
-/// The choices in "a, b or c".
+/// Returns the list of choices in a text such as "a, b or c".
 std::vector<std::string> choices_in(std::string text) {
   if (const auto last = text.rfind(" or "); last != std::string::npos) text.replace(last, 4, ", ");
   std::vector<std::string> choices;
@@ -196,8 +200,8 @@ std::vector<std::string> choices_in(std::string text) {
   return choices;
 }
 
-/// An allocator that says of a setting "KEY=VALUE is unusable; give A or B; keeping ..." (largecache does) would be
-/// measured with another one than was asked for.
+/// Throws an error if the allocator rejected a setting with "KEY=VALUE is unusable; give A or B; keeping ..." (as
+/// largecache does). Otherwise, zerotax would measure a setting that was not requested.
 void check_settings(const Allocator& allocator, const std::string& errors) {
   for (const auto& [key, value] : allocator.env) {
     const std::string complaint = fmt::format("{}={} is unusable; give ", key, value);
@@ -219,13 +223,17 @@ const std::vector<BuiltinAllocator>& builtin_allocators() {
   return all;
 }
 
+std::string allocator_word(const Allocator& allocator) {
+  return allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
+}
+
 void check_allocator_word(const std::string& word) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
   check_name(name);
   if (equals == word.size() - 1) {
     throw UsageError(fmt::format("allocator '{}' has an empty path", name),
-                     "give it a library, as in mine=/path/libmine.so");
+                     "give the path of a library, as in mine=/path/libmine.so");
   }
 }
 
@@ -248,7 +256,7 @@ EnvWord parse_env_word(const std::string& word) {
 }
 
 void check_preload_path(const std::string& path, const std::string& remedy) {
-  // The loader splits its value at blanks and colons, which cannot be quoted.
+  // The loader splits LD_PRELOAD at blanks and colons, which cannot be quoted.
   const bool clean = std::none_of(path.begin(), path.end(), [](char each) {
     const auto byte = static_cast<unsigned char>(each);
     return byte <= 0x20 || byte == 0x7F || each == ':';
@@ -284,7 +292,7 @@ std::vector<Allocator> resolve_allocators(const std::vector<std::string>& words,
     for (std::size_t i = 0; i + 1 < allocators.size(); ++i) {
       if (allocators[i].name == name) {
         throw UsageError(fmt::format("allocator '{}' is named twice", name),
-                         "give each a name of its own, as in a=PATH b=PATH");
+                         "give each allocator a different name, as in a=PATH b=PATH");
       }
     }
   }

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "deb:";
-/// In the folder of a package: the path of its library, the version of its C library, the loader's path, and the
+/// File in a package's folder with four lines: path of the library, version of its C library, path of the loader, and
 /// version of the package.
 constexpr const char* kAbout = "about.txt";
 
@@ -40,7 +40,7 @@ struct About {
   std::string version;
 };
 
-/// Version 2.41 as 2, 41.
+/// Returns a version such as 2.41 as the pair 2, 41.
 std::pair<int, int> version_pair(const std::string& text) {
   int major = 0;
   int minor = 0;
@@ -74,7 +74,8 @@ std::optional<fs::path> find_file(const fs::path& folder, const std::string& nam
   return std::nullopt;
 }
 
-/// "2.41", from what the loader says of itself: "ld.so (Debian GLIBC 2.41-12) stable release version 2.41."
+/// Returns the version in the loader's output, such as 2.41 in "ld.so (Debian GLIBC 2.41-12) stable release version
+/// 2.41."
 std::string libc_version(const fs::path& loader) {
   ChildCommand command;
   command.program = loader;
@@ -88,9 +89,9 @@ std::string libc_version(const fs::path& loader) {
     const auto begin = at + kBefore.size();
     return said.substr(begin, said.find_first_not_of("0123456789.", begin) - begin);
   }
-  // Of 2.31 and before the loader is no command that says so, but its file is named by the version.
+  // The loader of glibc 2.31 and older does not print its version, but its file name contains it.
   const std::string file = fs::read_symlink(loader).filename();
-  return file.starts_with("ld-") ? file.substr(3, file.rfind(".so") - 3) : "";  // "ld-2.31.so"
+  return file.starts_with("ld-") ? file.substr(3, file.rfind(".so") - 3) : "";  // such as "ld-2.31.so"
 }
 
 About read_about(const fs::path& folder) {
@@ -113,7 +114,8 @@ fs::path folder_of(const std::string& release, const std::string& package) {
   return fs::path(cache_folder("debs")) / (release + "-" + package);
 }
 
-/// What lies in the cache of a package. Nothing of one that an earlier version of zerotax fetched: it knew less of it.
+/// Returns the contents of the cache for a package. A package fetched by an earlier version of zerotax is removed,
+/// because its description is incomplete.
 std::optional<About> cached(const std::string& release, const std::string& package) {
   const fs::path folder = folder_of(release, package);
   if (!is_there((folder / kAbout).string())) return std::nullopt;
@@ -123,7 +125,8 @@ std::optional<About> cached(const std::string& release, const std::string& packa
   return std::nullopt;
 }
 
-/// Fetches the first of these packages that a release has; its name, or nothing if it has none.
+/// Fetches the first of these packages that a release has. Returns the package's name, or nothing if the release has
+/// none of the packages.
 std::optional<std::string> fetch(const std::string& release, const std::vector<std::string>& names) {
   DebianPackages packages(fmt::format("{}", fmt::join(names, " or ")), release, cache_folder("debs"));
   const fs::path files = packages.files();
@@ -148,7 +151,7 @@ std::optional<std::string> fetch(const std::string& release, const std::vector<s
     if (each != package) packages.unpack(each, {"*.so*"});
   }
   const auto loader = find_file(files, kLoaderName);
-  if (!loader) packages.cannot_fetch("no C library came with it");
+  if (!loader) packages.cannot_fetch("its dependencies contain no C library");
   write_file((files / kAbout).string(),
              fmt::format("{}\n{}\n{}\n{}\n", found.front().lexically_relative(files).string(), libc_version(*loader),
                          loader->lexically_relative(files).string(), *package_version));
@@ -156,7 +159,7 @@ std::optional<std::string> fetch(const std::string& release, const std::vector<s
   return package;
 }
 
-/// The folder of the package that a library lies in, if it is of one.
+/// Returns the folder of the Debian package that contains a library, or nothing if no package contains it.
 std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
   if (!library || library->find("/zerotax/debs/") == std::string::npos) return std::nullopt;
   fs::path folder = fs::path(*library).parent_path();
@@ -164,14 +167,15 @@ std::optional<fs::path> folder_of(const std::optional<std::string>& library) {
   return folder.has_relative_path() ? std::optional(folder) : std::nullopt;
 }
 
-/// What was built for an older C library runs with a newer one, and the probe was built with this system's.
+/// Returns whether the package's C library is newer than this system's. Code built for an older C library runs with a
+/// newer one, and the probe was built with the system's.
 bool is_newer(const About& about) { return version_pair(about.libc_version) > version_pair(::gnu_get_libc_version()); }
 
-/// Why this system's loader cannot preload a library, in the loader's words; empty if it can. With
-/// LD_TRACE_LOADED_OBJECTS the loader binds every symbol, and runs no code of the library (ld.so(8)).
+/// Returns the loader's reason why this system cannot preload a library; empty if it can. With LD_TRACE_LOADED_OBJECTS,
+/// the loader binds all symbols but runs no code of the library (ld.so(8)).
 std::string why_not_loaded_here(const std::string& library) {
-  // Another C library fits its own loader alone.
-  if (fs::path(library).filename() == "libc.so.6") return "it is a C library itself";
+  // A C library works only with its own loader.
+  if (fs::path(library).filename() == "libc.so.6") return "the library is a C library";
   ChildCommand command;
   command.program = "/bin/true";
   command.environment = {
@@ -179,7 +183,7 @@ std::string why_not_loaded_here(const std::string& library) {
   command.capture = true;
   const ChildResult result = run_child(command, stop_requested);
   end_if_stopped();
-  if (result.end != ChildResult::End::kExited) return "the loader could not be asked";
+  if (result.end != ChildResult::End::kExited) return "the loader could not be run";
   if (!result.errors.empty()) return one_line(result.errors.substr(0, result.errors.find('\n')));
   const std::size_t missing = result.output.find(" => not found");
   if (missing == std::string::npos) return "";
@@ -198,7 +202,8 @@ std::optional<DebianPackage> find_debian_package(const std::string& release, con
   const auto here = [&](const std::string& name) -> std::optional<DebianPackage> {
     const auto about = cached(release, name);
     if (!about) return std::nullopt;
-    // apt and tar keep the time of the archive's files, which is that of the last entry in Debian's changelog.
+    // apt and tar keep the modification times of the archive's files. In Debian, a file's modification time is the time
+    // of the package's last changelog entry.
     struct stat status = {};
     ::stat(about->library.c_str(), &status);
     return DebianPackage{release, name, about->version, utc_text(status.st_mtime)};
@@ -223,7 +228,7 @@ std::string debian_library(const std::string& word) {
   }
   if (!find_debian_package(release, {package})) {
     throw MachineError(fmt::format("cannot fetch {} of Debian {}: there is no such package", package, release),
-                       "see packages.debian.org for its name");
+                       "search for the package on packages.debian.org");
   }
   About about = cached(release, package).value();
   if (package == "libc6" && version_pair(about.libc_version) < version_pair(::gnu_get_libc_version())) {
@@ -241,8 +246,8 @@ void check_loads_here(const std::optional<std::string>& library) {
   if (why.empty()) return;
   throw UsageError(fmt::format("{} needs the C library of its release, and a program runs with this system's ({})",
                                folder->filename().string(), why),
-                   "take a package of this system's release or an older one, or measure it with run, study, thresholds "
-                   "or check");
+                   "choose a package from this system's release or an older release, or measure the package with run, "
+                   "study, thresholds or check");
 }
 
 void use_own_libraries(ChildCommand& command, const std::optional<std::string>& library) {

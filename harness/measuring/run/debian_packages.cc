@@ -29,7 +29,7 @@ const std::vector<std::string>& debian_releases() {
 
 void DebianPackages::cannot_fetch(const std::string& why) const {
   throw MachineError(fmt::format("cannot fetch {} of Debian {}: {}", what_, release_, why),
-                     "see that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another one)");
+                     "make sure that apt-get reaches a mirror (ZEROTAX_DEBIAN_MIRROR names another mirror)");
 }
 
 DebianPackages::DebianPackages(std::string what, std::string release, fs::path cache, const std::string& architecture)
@@ -50,13 +50,14 @@ DebianPackages::DebianPackages(std::string what, std::string release, fs::path c
               "Dir::State::Lists=" + folder_.file("lists"), "-o", "Dir::Cache=" + folder_.file("cache"), "-o",
               "Dir::State::status=/dev/null", "-o", "Acquire::Languages=none", "-o",
               "APT::Architecture=" + architecture, "-o", "APT::Architectures=" + architecture,
-              // As root it would write as a user of its own, who may not write here.
+              // As root, apt-get would use a separate user, who may not write to this folder.
               "-o", fmt::format("APT::Sandbox::User={}", ::geteuid() == 0 ? "root" : "")};
   run("apt-get", {"update"});
 }
 
 std::optional<std::string> DebianPackages::version_of(const std::string& package) {
-  // "madison" succeeds for what is not there, and prints nothing: "libc6 | 2.41-12 | http://… trixie/main …".
+  // "madison" prints "libc6 | 2.41-12 | http://… trixie/main …". For an unknown package, "madison" succeeds and prints
+  // nothing.
   const std::string line = run("apt-cache", {"madison", package});
   const auto bar = line.find('|');
   if (bar == std::string::npos) return std::nullopt;
@@ -85,7 +86,8 @@ std::vector<std::string> DebianPackages::with_libraries(const std::string& packa
                         "--no-replaces", "--no-enhances", package}));
   std::vector<std::string> found;
   for (std::string line; std::getline(lines, line);) {
-    // Packages stand at the margin, and what they depend on below. Of another architecture is "libc6:i386".
+    // Lines of packages are not indented, and lines of their dependencies are. Packages of another architecture have a
+    // suffix, as in "libc6:i386".
     const bool named = line == package || (line.starts_with("lib") && line.find(':') == std::string::npos);
     if (named && std::find(found.begin(), found.end(), line) == found.end()) found.push_back(line);
   }
@@ -99,7 +101,7 @@ void DebianPackages::unpack(const std::string& package, const std::vector<std::s
   std::vector<fs::path> archives;
   for (const fs::directory_entry& each : fs::directory_iterator(packages)) archives.push_back(each.path());
   for (const fs::path& file : archives) {
-    // No file may match: of a package that depends on others alone.
+    // Unpacking no file is not an error, because some packages consist only of dependencies.
     const std::string script = R"(dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards "${@:3}" 2>/dev/null)";
     std::vector<std::string> words{"-c", script + "; exit ${PIPESTATUS[0]}", "bash", file.string(), files().string()};
     words.insert(words.end(), patterns.begin(), patterns.end());

@@ -10,30 +10,30 @@
 
 namespace zerotax {
 
-/// The releases of Debian whose packages are known, oldest first.
+/// The Debian releases whose packages can be used, oldest first.
 const std::vector<std::string>& debian_releases();
 
-/// Packages of one release of Debian, by apt-get and dpkg-deb, with lists and a cache of their own: nothing of the
-/// system is changed, no right is needed, and apt-get checks signatures. All functions throw MachineError if something
-/// cannot be had, with what apt-get says, and Stop for a signal; nothing is left behind then.
+/// Packages of one Debian release, fetched by apt-get and dpkg-deb with separate lists and a separate cache. The system
+/// is not changed, no privileges are needed, and apt-get checks signatures. All functions throw MachineError with
+/// apt-get's message if a package is unavailable, and Stop for a signal. After an exception no files are left.
 class DebianPackages {
  public:
-  /// `what`: to be fetched, for messages: "the kernel". `cache`: the folder in which keep() makes one of the files.
-  /// `architecture`: Debian's name of the processor that they are for.
+  /// `what` names the object to fetch in messages, as in "the kernel". `cache` is the folder in which keep() creates a
+  /// folder. `architecture` is Debian's name of the processor.
   DebianPackages(std::string what, std::string release, std::filesystem::path cache,
                  const std::string& architecture = kDebianArchitecture);
 
-  /// The version of a package; nothing if the release has no such package.
+  /// Returns the version of a package, or nothing if the release has no such package.
   std::optional<std::string> version_of(const std::string& package);
 
-  /// The packages that one depends on whose names begin so.
+  /// Returns those dependencies of a package whose names begin with one of the prefixes.
   std::vector<std::string> needed_by(const std::string& package, const std::vector<std::string>& prefixes);
-  /// Itself and all libraries that it needs, and those need.
+  /// Returns the package and its dependencies on libraries, transitively.
   std::vector<std::string> with_libraries(const std::string& package);
-  /// Unpacks the files of a package that match one of the patterns of tar(1) into files().
+  /// Unpacks files of a package into files(). Only files that match one of the patterns (of tar(1)) are unpacked.
   void unpack(const std::string& package, const std::vector<std::string>& patterns);
   [[nodiscard]] std::filesystem::path files() const { return folder_.file("files"); }
-  /// Moves them to a folder of this name in the cache, unless another process has done so meanwhile.
+  /// Moves the unpacked files to a folder of this name in the cache, unless another process has created this folder.
   void keep(const std::string& name);
   [[noreturn]] void cannot_fetch(const std::string& why) const;
 
@@ -45,7 +45,7 @@ class DebianPackages {
   std::string what_;
   std::string release_;
   std::filesystem::path cache_;
-  TemporaryFolder folder_;  ///< in the cache
+  TemporaryFolder folder_;  ///< temporary folder in the cache
   std::vector<std::string> options_;
 };
 

@@ -32,7 +32,7 @@ std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory) {
 void warm_up(std::uint64_t bytes) { warm_up_memory(std::min(bytes, read_memory_state().usable() / 2), stop_requested); }
 
 std::size_t audits_side_by_side(std::uint64_t size_bytes, const MemoryState& memory) {
-  // An audit may need twice the block: some allocators keep the last one.
+  // An audit may need twice the block, because some allocators keep the previous block.
   const std::uint64_t fit = memory.usable() / (2 * needed(size_bytes));
   const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
   return std::clamp<std::size_t>(fit, 1, cpus);
@@ -56,7 +56,7 @@ std::pair<std::size_t, double> sum_of(const std::vector<Item>& items) {
 }
 
 /// Calls work(0) … work(tasks - 1) from several threads, each index once, in ascending order of start. The first
-/// exception ends the rest early and is thrown again here.
+/// exception stops further calls, and is rethrown here.
 void run_side_by_side(std::size_t tasks, std::size_t workers, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   std::mutex failure_lock;
@@ -77,7 +77,7 @@ void run_side_by_side(std::size_t tasks, std::size_t workers, const std::functio
     try {
       for (std::size_t i = 1; i < workers && i < tasks; ++i) threads.emplace_back(worker);
     } catch (const std::system_error&) {
-      // No further thread is allowed here: fewer will do.
+      // The system allows no more threads, so the existing ones do all the work.
     }
     worker();
   }

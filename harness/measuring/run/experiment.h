@@ -14,70 +14,70 @@
 
 namespace zerotax {
 
-/// Why a block of this size cannot be measured in the memory that there is, or "". A calloc that zeroes populates the
-/// whole block even if nothing is touched, so every point needs its size, and an eighth more for what the allocator
-/// keeps.
+/// Returns the reason why a block of this size does not fit in memory, or "". A calloc that zeroes populates the whole
+/// block even if nothing is touched. Every point therefore needs its size, and an eighth more for memory that the
+/// allocator keeps.
 std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
-/// Touches `bytes` once, or half of what is usable: in a virtual machine a first touch of memory that the host has not
-/// backed yet is up to ten times slower, and would be charged to whatever runs first. Ends early if a signal asks for
-/// an end.
+/// Touches `bytes` once, but at most half of the usable memory. In a virtual machine, a first touch is up to ten times
+/// slower if the host has not backed the memory yet. The first measurement would be distorted. Returns early if a
+/// signal requests termination.
 void warm_up(std::uint64_t bytes);
 
-/// How many audits of this size may run at the same time: one per CPU, as long as they fit in memory together. At
-/// least 1.
+/// Returns how many audits of this size may run at the same time: one per CPU if they fit in memory, but at least 1.
 std::size_t audits_side_by_side(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
-/// The resident set in bytes beyond which a probe is killed: an allocator that keeps everything it ever had must not
-/// take the machine with it. Twice the block and 1 GiB, but never the last 256 MiB of the machine.
+/// Returns the resident set in bytes above which a probe is killed, because an allocator that keeps all its memory must
+/// not exhaust the machine's memory. The limit is twice the block plus 1 GiB, but leaves the machine 256 MiB.
 std::uint64_t resident_limit(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
-/// Says what an item is doing now, for whoever watches the progress.
+/// Reports the current step of an item for the progress display.
 using Say = std::function<void(const std::string& now)>;
 
-/// One thing to measure: a point, a pair of processes, a build. Its functions keep what they found where their room
-/// wants it. They may throw Stop, which ends the experiment; any other exception ends it too, and passes on to the
-/// caller.
+/// A unit of measurement: a point, a pair of processes, or a build. An item's functions store their own results. A
+/// function may throw Stop, which ends the experiment. Any other exception also ends the experiment, and is passed to
+/// the caller.
 struct Item {
-  std::string key = {};    ///< unique within its work; needed only where hosts share the work
-  std::string group = {};  ///< items of one group are compared with each other, and stay on one host
-  std::string batch = {};  ///< items of one batch that follow each other are audited side by side
-  std::string label = {};  ///< for progress
-  double seconds = 1;  ///< expected; only ratios matter. 0: not counted, for how many there are is not known at first
-  std::uint64_t memory_bytes =
-      0;  ///< of the largest block that it allocates; decides how many are audited side by side
-  /// What decides by counts alone: runs beside the audits of its batch, from several threads.
+  std::string key = {};    ///< unique within the Work (fleet.h); needed only if several hosts share the work
+  std::string group = {};  ///< items of one group are compared with each other, and run on the same host
+  std::string batch = {};  ///< consecutive items of one batch are audited side by side
+  std::string label = {};  ///< name shown in progress
+  double seconds = 1;      ///< expected duration, of which only ratios matter; 0 leaves the item out of the estimate,
+                           ///< because the number of such items is unknown at first
+  std::uint64_t memory_bytes = 0;  ///< size of the item's largest block, which limits the number of simultaneous audits
+  /// Measures counts, in one of several threads, beside other audits of the batch.
   std::function<void(const Say&)> audit = {};
-  /// What takes times: runs after the audits of its batch, and nothing runs beside it.
+  /// Measures times, while no other work runs. Runs after the audits of the item's batch.
   std::function<void(const Say&)> measure = {};
-  /// Its result for a work whose items any host may do (work.h); asked for once, after both.
+  /// Returns the item's result, for a work whose items any host may measure (fleet.h). Called once, after both
+  /// functions.
   std::function<Json()> result = {};
 };
 
-/// The only loop that measures: it does items in their order, with one progress and one estimate, until a signal asks
-/// for an end.
+/// All measurements run in this loop. Items run in their order, with one progress display and one estimate, until a
+/// signal requests termination.
 class Experiment {
  public:
   struct Options {
-    std::size_t side_by_side = 0;  ///< audits at a time, at most; 0: as many as there are CPUs
-    /// Before the first item that is measured, touch once what the largest that fits in memory needs, and a quarter
-    /// more.
+    std::size_t side_by_side = 0;  ///< maximum number of simultaneous audits; 0 for the number of CPUs
+    /// Before the first measurement, touch 1.25 times the memory of the largest item that fits.
     bool warm_up = false;
-    /// Called with each item as soon as it is finished, from one thread at a time: the place to store its result.
+    /// Called with each finished item, from one thread at a time, to store its result.
     std::function<void(const Item&)> on_finished = {};
   };
 
-  /// `what`: for progress, "measuring". Empty: shows nothing, for it runs within an item of another.
+  /// `what` names the activity in progress, as in "measuring". An empty `what` shows no progress; an experiment within
+  /// an item needs this.
   explicit Experiment(std::string what, Options options);
   explicit Experiment(std::string what) : Experiment(std::move(what), Options{}) {}
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 
-  /// Says that more items will follow in later calls of run, so that the estimate knows of them.
+  /// Adds the items of later calls to run() to the estimate.
   void expect(std::size_t items, double seconds);
 
-  /// Does them. May be called again with further items, while what they are depends on earlier ones. Returns false once
-  /// a signal asked for an end: an item that was under way is not finished then.
+  /// Measures the items. A further call may measure items that depend on items of an earlier call. Returns false if a
+  /// signal requested termination; the current item is then not finished.
   [[nodiscard]] bool run(const std::vector<Item>& items);
 
  private:
@@ -90,26 +90,27 @@ class Experiment {
   Options options_;
   std::optional<Progress> progress_;
   Say say_;
-  std::size_t expected_items_ = 0;  ///< that progress knows of, and that are not begun
+  std::size_t expected_items_ = 0;  ///< items that progress includes and that have not started
   double expected_seconds_ = 0;
   bool warm_ = false;
 };
 
-/// In which order places are visited, round by round.
+/// The order in which each round visits the places of a comparison (its combinations of size and touch).
 enum class Rounds {
   kForward,
-  kAlternating,  ///< every other round backwards, so that drift over time favours no place
+  kAlternating,  ///< every other round in reverse, so that drift over time favors no place
 };
 
-/// An item for each place in each round, `rounds` after each other: a machine that slows down slows all places alike.
+/// Returns an item for each place in each round, so that a machine that slows down slows all places equally.
 std::vector<Item> in_rounds(unsigned rounds, std::size_t places, Rounds order,
                             const std::function<Item(unsigned round, std::size_t place)>& item);
 
-/// Which of two that are compared goes first: it alternates, or is decided by coin flips of a seed.
+/// Decides which of two compared sides goes first. The order alternates, or is decided by coin flips with a seed.
 class PairOrder {
  public:
   explicit PairOrder(std::optional<std::uint64_t> seed = {}) : flips_(seed.has_value()), coin_(seed.value_or(0)) {}
-  /// Of the pair at this place of the alternation. Each call is a flip of the coin.
+  /// Returns whether the first side goes first, for the pair at position `place` of the alternation. Each call flips
+  /// the coin.
   bool first_goes_first(std::size_t place = 0) { return flips_ ? coin_.below(2) == 0 : place % 2 == 0; }
 
  private:

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs plots/SCRIPT on a results folder by a python that has the module. Returns "", or why that failed and what to
-/// do.
+/// Runs plots/SCRIPT on a results folder with a Python that has the module. Returns "", or the reason for a failure
+/// with a remedy.
 std::string run_script(const std::string& script, const std::string& module, const std::string& results_folder) {
   const std::string folder = folder_of_scripts("plots", "plots", script);
   if (folder.empty()) return "the plot scripts were not found";
@@ -36,12 +36,12 @@ std::string run_script(const std::string& script, const std::string& module, con
   }
 }
 
-/// Runs a script on the results. An interruption loses the picture, but nothing that was written before.
+/// Runs a script on the results. An interruption loses only the picture.
 ChildResult run_on_results(const std::string& python, const std::vector<std::string>& words, const char* what) {
   try {
     return run_python(python, words);
   } catch (const Stop&) {
-    throw MachineError(fmt::format("{} was not drawn", what), "draw it from the file of --json");
+    throw MachineError(fmt::format("{} was not drawn", what), "draw the picture from the file of --json");
   }
 }
 
@@ -58,11 +58,11 @@ std::string draw_figures(const std::string& results_folder) {
 }
 
 std::string write_report_page(const std::string& results_folder) {
-  return run_script("page/write_page.py", "jinja2", results_folder);
+  return run_script("write_page.py", "jinja2", results_folder);
 }
 
 std::string make_comparison_page(const std::string& document) {
-  constexpr const char* kScript = "page/write_comparison.py";
+  constexpr const char* kScript = "write_comparison.py";
   const std::string scripts = folder_of_scripts("plots", "plots", kScript);
   if (scripts.empty())
     throw MachineError("the scripts of the page were not found", "build zerotax in its source folder");
@@ -72,7 +72,7 @@ std::string make_comparison_page(const std::string& document) {
     const ChildResult able = run_python(*python, {scripts + "/" + kScript, "--check"});
     if (succeeded(able)) return "";
     throw MachineError("no page can be made here: " + able.errors.substr(0, able.errors.find('\n')),
-                       "leave --html out, or install what is missing");
+                       "omit --html, or install what is missing");
   }
   const TemporaryFolder folder("page");
   write_file(folder.file("in.json"), document);
@@ -81,7 +81,7 @@ std::string make_comparison_page(const std::string& document) {
   const ChildResult made = run_on_results(*python, words, "the page");
   if (succeeded(made)) return contents_of(page);
   throw MachineError(fmt::format("{}/{} failed: {}", scripts, kScript, made.errors.substr(0, made.errors.find('\n'))),
-                     "write the page from the file of --json by that script");
+                     "run that script on the file of --json");
 }
 
 std::string draw_svg(const std::string& name, const std::string& document) {
@@ -96,7 +96,7 @@ std::string draw_svg(const std::string& name, const std::string& document) {
   const ChildResult drawn = run_on_results(*python, words, "the figure");
   if (succeeded(drawn)) return contents_of(folder.file(name + ".svg"));
   throw MachineError(fmt::format("{}/{}.py failed: {}", script, name, drawn.errors.substr(0, drawn.errors.find('\n'))),
-                     "draw it from the file of --json");
+                     "draw the picture from the file of --json");
 }
 
 }  // namespace zerotax

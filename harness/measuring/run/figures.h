@@ -4,21 +4,21 @@
 
 namespace zerotax {
 
-/// Draws every figure of a results folder with the scripts in plots/. Returns "" on success, else why there are no
-/// figures and what to do. Tries `python3` on PATH and /usr/bin/python3, and takes the first that has matplotlib.
+/// Draws all figures of a results folder with the scripts in plots/. Returns "" on success, or else the reason why
+/// there are no figures, with a remedy. Runs the first of `python3` on PATH and /usr/bin/python3 that has matplotlib.
 std::string draw_figures(const std::string& results_folder);
 
-/// Writes report.html of a results folder by plots/page/write_page.py. Returns "" on success, else why there is no page
-/// and what to do. Looks for a python with jinja2 as draw_figures does for its own.
+/// Writes report.html of a results folder with plots/write_page.py. Returns "" on success, or else the reason why there
+/// is no page, with a remedy. Searches for a Python with jinja2 in the same places as draw_figures().
 std::string write_report_page(const std::string& results_folder);
 
-/// Draws one document with the script plots/NAME.py, and returns the SVG. An empty document only checks whether that
-/// is possible, and returns nothing. Throws MachineError with what to install, or what went wrong.
+/// Draws one document with the script plots/NAME.py, and returns the SVG. An empty document only checks whether drawing
+/// is possible, and returns nothing. Throws MachineError with the package to install, or with the script's error.
 std::string draw_svg(const std::string& name, const std::string& document);
 
-/// The HTML page of a comparison, before and after or version by version, by plots/page/write_comparison.py from the
-/// JSON of `zerotax compare`, `zerotax check` or `zerotax history`. An empty document only checks whether that is
-/// possible, and returns nothing. Throws MachineError with what to install, or what went wrong.
+/// Returns the HTML page of a comparison, made by plots/write_comparison.py. The document is the JSON of `zerotax
+/// compare`, `zerotax check` or `zerotax history`. An empty document only checks whether a page is possible, and
+/// returns nothing. Throws MachineError with the package to install, or with the script's error.
 std::string make_comparison_page(const std::string& document);
 
 }  // namespace zerotax

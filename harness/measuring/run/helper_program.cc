@@ -54,11 +54,11 @@ ChildVerdict judge(const ChildResult& child, std::chrono::milliseconds timeout) 
     case End::kTimeout:
       return {"timeout", how};
     case End::kMemory:
-      return {"crashed", how + ": its resident set exceeded twice its request plus 1 GiB"};
+      return {"crashed", how + ": its resident set exceeded twice the requested bytes plus 1 GiB"};
     case End::kStopped:
       return {"skipped", how};
     case End::kNotStarted:
-      // A lack of descriptors or processes is the machine's fault.
+      // A lack of descriptors or processes is a problem of the machine, not of the process.
       if (std::strcmp(child.failed_call, "exec") != 0) throw start_trouble("a program of zerotax", child, "");
       break;
   }
@@ -83,7 +83,7 @@ ChildResult run_helper(const HelperCommand& command) {
   if (result.end == ChildResult::End::kNotStarted) throw start_trouble(command.program, result, "");
   throw_if_limited(result, fmt::format("{}: {}", command.program, how_it_ended(result, command.timeout)));
   throw MachineError(fmt::format("{}: {}", command.program, how_it_ended(result, command.timeout)),
-                     "try again; see whether it runs by itself, and whether memory is short (dmesg)");
+                     "try again; check whether the program runs on its own, and whether memory is short (dmesg)");
 }
 
 namespace {
@@ -112,7 +112,7 @@ void compile_c(const CCompiler& compiler, const std::string& source, const std::
   if (succeeded(result)) return;
   throw MachineError(fmt::format("{} cannot compile the reproducer: {}", compiler.path,
                                  result.errors.substr(0, result.errors.find('\n'))),
-                     "see whether it compiles other C programs (apt-get install libc6-dev)");
+                     "check whether the compiler compiles other C programs (apt-get install libc6-dev)");
 }
 
 namespace {
@@ -135,7 +135,7 @@ std::optional<std::string> find_python(const std::vector<std::string>& modules) 
 
 std::string folder_of_scripts(const std::string& name, const std::string& source_path, const std::string& file) {
   const fs::path self = fs::read_symlink("/proc/self/exe");
-  // An installed program is PREFIX/lib/zerotax/bin/zerotax.
+  // The path of an installed program is PREFIX/lib/zerotax/bin/zerotax.
   const fs::path prefix = self.parent_path().parent_path().parent_path().parent_path();
   for (const fs::path& candidate : {prefix / "share/zerotax" / name, fs::path(ZEROTAX_SOURCE_DIR) / source_path}) {
     std::error_code failure;

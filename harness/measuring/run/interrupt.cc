@@ -14,7 +14,8 @@
 namespace zerotax {
 namespace {
 
-/// One Ctrl-C may come as several signals: timeout(1) sends one to its command, and one to the process group at once.
+/// Time in which several signals count as one Ctrl-C, because timeout(1) sends a signal both to its command and to the
+/// process group.
 constexpr std::int64_t kOneRequestNs = 1'000'000'000;
 
 std::atomic<std::int64_t> first_ns = 0;
@@ -40,10 +41,10 @@ void on_signal(int number) {
   if (first_ns.compare_exchange_strong(none, now)) {
     note_interrupt(number);
     pass_to_foreground(number);
-    handle(SA_RESTART);  // the next one must not interrupt the writing of results
+    handle(SA_RESTART);  // further signals must not interrupt the writing of results
   } else if (now - none >= kOneRequestNs) {
     ::signal(number, SIG_DFL);
-    ::raise(number);  // it comes when we return
+    ::raise(number);  // takes effect when the handler returns
   }
   errno = saved;
 }
@@ -52,10 +53,10 @@ void on_signal(int number) {
 
 void catch_interrupts() {
   for (std::size_t i = 0; i < std::size(kCaught); ++i) ::sigaction(kCaught[i], nullptr, &before[i]);
-  handle(0);  // whatever waits is to see the first one
-  // A reader of our output that goes away must not take the results with it.
+  handle(0);  // the first signal must interrupt a waiting call
+  // If the output's reader ends, results must still be written.
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // nor a limit of file sizes (ulimit -f)
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) must not end the process either
 }
 
 void restore_interrupts() {

@@ -6,14 +6,16 @@
 
 namespace zerotax {
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end; one a second or more after the first ends us at once.
+/// Makes SIGINT, SIGTERM and SIGHUP request an orderly end. A signal at least a second after the first ends the process
+/// at once.
 void catch_interrupts();
 
-/// Makes every signal mean again what it meant before catch_interrupts: for a program that takes our place.
+/// Restores the signal handling from before catch_interrupts(), for a program that replaces zerotax through exec.
 /// Async-signal-safe.
 void restore_interrupts();
 
-/// Says on standard error that the command was interrupted, and what that means for its results: the only place for it.
-void say_interrupted(const std::string& what = "showing only what was finished");
+/// Prints on standard error that the command was interrupted, and the effect of the interruption on results. All
+/// messages about interruptions come from this function.
+void say_interrupted(const std::string& what = "showing only finished results");
 
 }  // namespace zerotax

@@ -25,18 +25,20 @@
 namespace zerotax {
 namespace {
 
-/// The memory of the processes that a meter runs, sampled while they run: the largest sum at one time.
+/// The memory of the processes that a meter runs, sampled while they run. Keeps the largest simultaneous sum.
 class TreeMemory {
  public:
-  /// `limit` in bytes; 0: none. `clients`: leaves out the meter's children that lead sessions, except the first.
+  /// `limit` is in bytes; 0 for no limit. With `clients`, children of the meter that lead sessions are left out, except
+  /// the first such child.
   TreeMemory(std::uint64_t limit, bool clients) : limit_(limit), clients_(clients) {}
 
   /// Takes a sample of the descendants of a meter. A sample is cheap while there is one process, or while the sum
-  /// cannot be a new peak. Returns false if the descendants have more than the limit.
+  /// cannot be a new peak. Returns false if the descendants use more memory than the limit.
   bool sample(pid_t meter);
 
-  /// The peak in bytes; 0 unless two processes ran at one time, as the kernel keeps the peak of a single process
-  /// exactly. A page that several processes map counts once (PSS) where that can be read, else each time.
+  /// Returns the peak in bytes; 0 if only one process ran at a time, because the kernel keeps the exact peak of a
+  /// single process. If PSS is readable, a page mapped by several processes counts once (PSS), and otherwise once per
+  /// process.
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
  private:
@@ -46,12 +48,12 @@ class TreeMemory {
   bool clients_;
   pid_t first_ = 0;
   std::uint64_t peak_of_several_ = 0;
-  std::int64_t next_ns_ = 0;       ///< before it, nothing is sampled: a process of many threads takes a while
-  std::int64_t next_walk_ns_ = 0;  ///< before it, no page tables are walked
+  std::int64_t next_ns_ = 0;       ///< time before which no sample is taken, because sampling a process of many threads
+                                   ///< takes a while
+  std::int64_t next_walk_ns_ = 0;  ///< time before which no page tables are walked
 };
 
-/// At most one part in kShare of the time goes into samples, and one in kWalkShare into walks of page tables (10 ms for
-/// each GiB).
+/// Samples take at most 1/kShare of the time, and walks of page tables at most 1/kWalkShare (10 ms per GiB).
 constexpr std::int64_t kShare = 10;
 constexpr std::int64_t kWalkShare = 4;
 
@@ -77,10 +79,10 @@ std::vector<pid_t> TreeMemory::processes(pid_t meter) {
 bool TreeMemory::sample(pid_t meter) {
   const std::int64_t began = monotonic_ns();
   if (began < next_ns_) return true;
-  // The share is of CPU time: on a busy machine a sample waits, but costs no more.
+  // The limit is a share of CPU time, because a sample on a busy machine mostly waits.
   const std::int64_t cpu = thread_cpu_ns();
   const std::vector<pid_t> found = processes(meter);
-  // Each page counts in full in this sum: no other sum is larger.
+  // This sum counts each page once per process, so it is an upper bound.
   const std::uint64_t most = sum_of(found, false);
   const bool may_exceed = limit_ != 0 && most > limit_;
   next_ns_ = monotonic_ns() + kShare * (thread_cpu_ns() - cpu);
@@ -112,7 +114,8 @@ std::vector<std::string> words_for_meter(const MeteredCommand& command) {
   return words;
 }
 
-// What was killed with its meter may have left children of its own, in other groups: they are ours now (run_child).
+// Kills processes left by a killed meter. These processes may be in other process groups, and are now children of this
+// process (run_child).
 void kill_left_over() {
   for (;;) {
     const std::vector<pid_t> children = process_children(::getpid());

@@ -71,17 +71,17 @@ void add_points(Plan& plan, const PlanAxes& axes, const Repeats& repeats) {
 
 }  // namespace zerotax
 
-// A plan read again; point/plan.cc writes it.
+// Reads a plan from JSON; point/plan.cc writes it.
 
 namespace zerotax {
 namespace {
 
-/// A whole number of JSON within bounds. Throws UsageError.
+/// Reads an integer from JSON. Throws UsageError if the integer is out of bounds.
 std::uint64_t number_from_json(const Json& json, const char* key, std::uint64_t least, std::uint64_t most) {
   const Json& value = json.at(key);
   if (value.is_number_unsigned() && value >= least && value <= most) return value.get<std::uint64_t>();
   throw UsageError(fmt::format("invalid {} {} in the plan", key, json_line(value)),
-                   fmt::format("it must be a whole number from {} to {}", least, most));
+                   fmt::format("the plan needs a whole number from {} to {}", least, most));
 }
 
 Repeats repeats_from_json(const Json& json) {
@@ -102,14 +102,14 @@ PointSpec point_from_json(const Json& json, const Plan& plan) {
             json.at("thread"),
             repeats_from_json(json.at("repeats"))};
   }
-  throw UsageError(fmt::format("the plan has a point of '{}', which is not one of its allocators", name),
+  throw UsageError(fmt::format("the plan has a point of '{}', which is not one of the plan's allocators", name),
                    "measure again into a new folder");
 }
 
 constexpr const char* kMeasureAgain = "measure again into a new folder";
 
-/// Prints the variables and the library that a plan chooses, because libraries are code. Throws UsageError for a
-/// relative path, and if another user can write to the plan or the library.
+/// Prints the variables and the library that a plan selects, because a library is code. Throws UsageError for a
+/// relative path, or if another user can write to the plan or the library.
 void announce_allocator(const std::string& file, const Allocator& allocator) {
   announce_variables(file, allocator.name, allocator.env, kMeasureAgain);
   if (!allocator.preload) return;
@@ -120,7 +120,7 @@ void announce_allocator(const std::string& file, const Allocator& allocator) {
   }
   for (const std::string& each : {file, library}) {
     std::error_code failure;
-    // A library that is missing is named where it is looked for.
+    // A missing library is reported later, where it is opened.
     if (is_of_trusted_user(each) || !std::filesystem::exists(each, failure)) continue;
     throw UsageError(
         fmt::format("the plan names the library {}, but another user can write to {}", library,
@@ -130,7 +130,8 @@ void announce_allocator(const std::string& file, const Allocator& allocator) {
   print_text(stderr, "zerotax: library from {} for {}: {}\n", file, allocator.name, library);
 }
 
-/// The allocators of a plan, as they are here. Throws UsageError if one has another version now.
+/// Returns the allocators of a plan as installed on this machine. Throws UsageError if the version of an allocator has
+/// changed.
 std::vector<Allocator> allocators_from_json(const Json& json, const std::string& file) {
   std::vector<std::string> words;
   std::vector<std::string> env_words;
@@ -139,7 +140,7 @@ std::vector<Allocator> allocators_from_json(const Json& json, const std::string&
     Allocator named{name, "", std::nullopt, entry.at("env").get<std::map<std::string, std::string>>(), ""};
     if (!entry.at("preload").is_null()) named.preload = entry.at("preload").get<std::string>();
     announce_allocator(file, named);
-    words.push_back(named.preload ? name + "=" + *named.preload : name);
+    words.push_back(allocator_word(named));
     for (const auto& [key, value] : named.env) env_words.push_back(fmt::format("{}:{}={}", name, key, value));
   }
   std::vector<Allocator> allocators = resolve_allocators(words, env_words);
@@ -196,7 +197,8 @@ void add(Plan& plan, const std::vector<std::string>& cases, const std::vector<st
 }  // namespace
 
 Repeats receive_repeats(std::uint64_t size_bytes) {
-  // No known allocator changes behaviour after its fifth call: the loop without meters begins with the sixth.
+  // No known allocator changes its behavior after its fifth call, so five or more metered calls suffice. A loop without
+  // meters follows these calls.
   if (size_bytes <= 16 * kMiB) return {8, 8, 8, 8, 0};
   return size_bytes <= 256 * kMiB ? Repeats{5, 5, 3, 1, 0} : Repeats{5, 5, 2, 1, 0};
 }
@@ -205,7 +207,8 @@ void add_receive_points(Plan& plan, bool full) {
   std::error_code failure;
   if (!std::filesystem::exists(helper_program("recv-server"), failure)) return;
   if (!full) {
-    // 100 MB is the report of 2016; 128 MiB is beyond what largecache keeps, and quick to zero beside a gigabyte.
+    // The report of 2016 used 100 MB. largecache does not keep blocks of 128 MiB, and such blocks take less time to
+    // zero than blocks of 1 GB.
     add(plan, {"recv_buffer"}, {100 * kMB, 128 * kMiB});
     return;
   }

@@ -9,10 +9,10 @@
 
 namespace zerotax {
 
-/// Bytes that an operation of a point needs at most, if the allocator keeps nothing.
+/// Returns the maximum bytes that an operation of a point needs if the allocator keeps nothing.
 std::uint64_t memory_needed(const PointSpec& point);
 
-/// The dimensions whose product is a plan.
+/// The dimensions of a plan. The plan has a point for each combination of their values.
 struct PlanAxes {
   std::vector<std::string> cases;
   std::vector<std::uint64_t> sizes;
@@ -20,24 +20,24 @@ struct PlanAxes {
   std::vector<std::string> threads;
 };
 
-/// Throws UsageError for an unknown case, a size outside the address space, a touched fraction outside 0 to 1,
-/// or an unknown thread.
+/// Throws UsageError for an unknown case or thread, a size outside the address space, or a touched fraction outside 0
+/// to 1.
 void check_axes(const PlanAxes& axes);
 
-/// Adds every combination that is not there yet, sizes outermost and allocators innermost.
+/// Adds every combination that the plan lacks. Sizes are the outermost loop, and allocators the innermost.
 void add_points(Plan& plan, const PlanAxes& axes, const Repeats& repeats);
 
-/// The plan of plan_json, with its allocators as they are here. Throws UsageError if it is not a plan, or an allocator
-/// has another version now.
+/// Returns the plan in the JSON of plan_json(), with its allocators as installed on this machine. Throws UsageError if
+/// the JSON is not a plan, or the version of an allocator has changed.
 Plan plan_from_json(const Json& json, const std::string& file);
 
-/// Adds to a study what a program meets that receives into buffers larger than what it gets (cases/recv_buffer): quick,
-/// a size on each side of what an allocator caches; full, every octave from 16 KiB to 1 GiB, with and without TLS.
-/// Nothing where this build has no server for the case.
+/// Adds points to a study for programs that receive data into buffers (cases/recv_buffer). A quick study gets a size on
+/// each side of the largest block that largecache keeps. A full study gets every power of two from 16 KiB to 1 GiB,
+/// with and without TLS. Adds nothing if this build has no server for the case.
 void add_receive_points(Plan& plan, bool full);
 
-/// Few operations: an allocator that zeroes takes seconds for one of a gigabyte, and a loop without meters follows
-/// anyway.
+/// Returns the numbers of operations for receiving. The numbers are small, because one operation on a gigabyte takes
+/// seconds in an allocator that zeroes, and more operations follow in a loop without meters.
 Repeats receive_repeats(std::uint64_t size_bytes);
 
 }  // namespace zerotax

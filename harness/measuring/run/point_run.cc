@@ -110,7 +110,7 @@ std::vector<Item> items_of(const Plan& plan) {
         fmt::format("{} {} touch {:g}", plan.allocators[spec.allocator].name, format_size(spec.size_bytes), spec.touch);
     item.seconds = expected_seconds(plan, spec);
     item.memory_bytes = memory_needed(spec);
-    // The passes take memory from the audit until the result was asked for.
+    // The audit creates this object, and the other passes share it until the result is read.
     const auto run = std::make_shared<std::unique_ptr<PointRun>>();
     item.audit = [&plan, &spec, run](const Say&) {
       *run = std::make_unique<PointRun>(plan, spec);
@@ -131,7 +131,8 @@ std::vector<Item> items_of(const Plan& plan) {
 
 namespace {
 
-/// A tenth of a second, but at least eight operations, of which four are steady; at most 200, enough for a median.
+/// Number of operations of a process: as many as fit in 0.1 s, but at least eight, of which four are in the steady
+/// state. At most 200 operations suffice for a median.
 constexpr Repeats kRepeats{200, 8, 8, 8, 100};
 
 double cost_of(const OpSample& op, Cost cost) {
@@ -148,7 +149,7 @@ std::int64_t faults_of(const OpSample& op) {
   return faults;
 }
 
-/// Of two processes that end after so many operations, or a tenth of a second.
+/// Expected duration of two processes that end after kRepeats.ops operations or 0.1 s.
 double expected_pair_seconds(const PointSpec& point) {
   const double operation = expected_seconds(point, 1) - expected_seconds(point, 0);
   const double in_time = static_cast<double>(kRepeats.budget_ms) / 1e3 / operation;
@@ -160,13 +161,13 @@ PointSpec spec_of(const PairedSetup& setup, const PairedPlace& place) {
   return {0, place.case_name, place.size_bytes, place.touch, thread, kRepeats};
 }
 
-/// What one process measured.
+/// Measurements of one process.
 struct Observed {
   double ns;
   std::int64_t faults;
 };
 
-/// What a fresh process at a place measures; empty if it was stopped, or failed: then the place is left out.
+/// Measures one size and touch in a fresh process. If the process failed, returns nothing and leaves the place out.
 std::optional<Observed> observe(const PairedSetup& setup, PairedPlace& place, const Allocator& allocator) {
   const PointSpec spec = spec_of(setup, place);
   const PassResult pass = run_pass(allocator, spec, Pass::kTiming, limits_of(spec, setup.timeout_s));

@@ -13,28 +13,30 @@
 
 namespace zerotax {
 
-/// Expected seconds of a process that does so many operations of a point, good enough to estimate the time left: a
-/// start, and what each operation writes. The only such estimate.
+/// Returns the seconds that a process is expected to take for `ops` operations of a point. The value covers the start
+/// of the process and the bytes that each operation writes. The value is only precise enough to estimate the remaining
+/// time.
 double expected_seconds(const PointSpec& point, double ops);
-/// The same of all passes of a point.
+/// Returns the expected seconds of all passes of a point.
 double expected_seconds(const Plan& plan, const PointSpec& point);
 
-/// The limits of a pass: the timeout, and what resident_limit says of a block of this size.
+/// Returns the limits of a pass: the timeout, and resident_limit() for a block of this size.
 PassLimits limits_of(const PointSpec& point, double timeout_s);
 
-/// A point on its way through its passes, each a fresh process. One that does not fit in memory is skipped.
+/// Runs the passes of a point, each in a fresh process. A point that does not fit in memory is skipped.
 class PointRun {
  public:
   PointRun(const Plan& plan, const PointSpec& spec);
 
-  /// The audit pass: what is counted.
+  /// Runs the audit pass, which counts zeroing, faults and system calls.
   void audit() { passes_.audit = pass(Pass::kAudit); }
-  /// The faults of the steady state, by a timing pass: how long it takes depends on what runs beside it, but not how
-  /// many faults it takes. So its times mean nothing.
+  /// Counts the faults of the steady state in a timing pass. The times are invalid because other work runs beside the
+  /// pass, but the number of faults is right.
   void count_faults();
-  /// The memory held, where the plan says with which huge pages.
+  /// Measures the memory held, if the plan has a setting of huge pages.
   void hold();
-  /// After the audit, what takes times: the timing pass, and what the audit calls for.
+  /// Runs the passes after the audit that measure times: the timing pass, and any others that the audit's results
+  /// require.
   void time();
 
   [[nodiscard]] Point point() const;
@@ -45,32 +47,32 @@ class PointRun {
 
   const Plan& plan_;
   const PointSpec& spec_;
-  std::string skipped_;               ///< why; empty if it is measured
-  std::chrono::nanoseconds used_{0};  ///< of the timeout
+  std::string skipped_;               ///< reason for skipping the point; empty if it is measured
+  std::chrono::nanoseconds used_{0};  ///< part of the timeout used so far
   Passes passes_;
 };
 
-/// The deterministic figures of one point, by an audit pass alone: times and faults are n/a. A point that does not fit
-/// in memory is skipped. Throws Stop.
+/// Measures the deterministic metrics of one point in an audit pass; times and faults are n/a. A point that does not
+/// fit in memory is skipped. Throws Stop.
 Point audit_point(const Plan& plan, const PointSpec& spec);
-/// The same, and the faults of the steady state.
+/// Measures a point as audit_point() does, and counts the faults of the steady state.
 Point count_point(const Plan& plan, const PointSpec& spec);
-/// All passes of one point, with nothing beside them.
+/// Runs all passes of one point, while nothing else runs.
 Point measure_point(const Plan& plan, const PointSpec& spec);
 
-/// The points of a plan, each with its result as JSON: size by size and case by case first the audits,
-/// side by side, then the timing and zeroing passes, one after the other and nothing beside them. The plan must outlive
-/// the items.
+/// Returns the points of a plan as items with JSON results. For each size and case, the audits come first, side by
+/// side. The timing and zeroing passes follow one after the other, while nothing else runs. The plan must outlive the
+/// items.
 std::vector<Item> items_of(const Plan& plan);
 
-/// Which cost of an operation is compared.
+/// The part of an operation whose cost is compared.
 enum class Cost {
   kCalloc,  ///< calloc alone
   kTotal,   ///< calloc, the touch, and free
 };
 
-/// Two processes that ran one right after the other: the median cost of an operation in each, in nanoseconds, and the
-/// minor faults of one (calloc, touch and free; the lower median).
+/// A pair of consecutive processes, with the median cost of an operation in each. The faults are the minor faults of an
+/// operation (lower median over calloc, touch and free together).
 struct CostPair {
   double a_ns;
   double b_ns;
@@ -79,33 +81,33 @@ struct CostPair {
   std::int64_t b_faults = 0;
 };
 
-/// One place of a comparison, and what was measured there.
+/// A place of a comparison: one size and touch, with the pairs that were measured there.
 struct PairedPlace {
   std::uint64_t size_bytes;
   double touch;
-  unsigned pass = 0;  ///< 0: of the first grid; from 1 on: added by that refinement
+  unsigned pass = 0;  ///< number of the refinement that added the place; 0 for the first grid
   std::vector<CostPair> pairs;
-  std::string left_out;  ///< why it is not used, or empty
+  std::string left_out;  ///< reason why the place is not used; empty if it is used
   std::string case_name = "calloc_loop";
-  std::string thread = {};  ///< empty: that of the setup
+  std::string thread = {};  ///< thread of the operations; empty for the setup's thread
 };
 
-/// What stays the same over all places of a comparison.
+/// The settings shared by all places of a comparison.
 struct PairedSetup {
   Allocator a;
   Allocator b;
   std::string thread;  ///< "main" or "worker"
   Cost cost = Cost::kTotal;
-  unsigned pairs = 9;     ///< at each place
-  double timeout_s = 60;  ///< of one process
-  /// Which of a pair is first is decided by coin flips of this seed; without one, it alternates.
+  unsigned pairs = 9;     ///< number of pairs at each place
+  double timeout_s = 60;  ///< time limit of one process
+  /// Seed of the coin flips that decide which side of a pair goes first; without a seed, the order alternates.
   std::optional<std::uint64_t> coins = {};
 };
 
-/// Measures `setup.pairs` pairs at each place, round by round: one pair at every place, then the next, so that a
-/// machine that slows down slows all places alike. Nothing runs beside it; which of a pair is first alternates with
-/// places and rounds, or is decided by a coin flip. A place whose process fails, or does not fit in memory, is left out
-/// from then on. Returns false if a signal asked for an end: then the last round is not whole.
+/// Measures `setup.pairs` pairs at each place, while nothing else runs. Each round measures one pair at every place, so
+/// that a machine that slows down slows all places equally. The order within a pair alternates with places and rounds,
+/// or is decided by coin flips. A place is left out after its process failed, or if its block does not fit in memory.
+/// Returns false if a signal requested termination; the last round is then incomplete.
 bool run_pairs(const PairedSetup& setup, std::vector<PairedPlace>& places);
 
 }  // namespace zerotax

@@ -25,10 +25,10 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(10);
 
-/// The loader's own exit status, when it cannot load what is preloaded, or what that needs.
+/// The loader's exit status if it cannot load a preloaded library or a dependency.
 constexpr int kLoaderFailed = 127;
 
-/// The lines "key=value" of the probe (probe/main.cc).
+/// The probe's lines "key=value" (probe/main.cc).
 struct Answer : ProbeAnswer {
   std::string layout;
   bool complete = false;
@@ -58,12 +58,12 @@ struct Answer : ProbeAnswer {
   static std::string name_in(const std::string& key) { return key.substr(key.find('.') + 1); }
 };
 
-/// Throws for a probe that did not answer to the end.
+/// Throws an error if the probe's answer is incomplete.
 void check_answered(const Allocator& allocator, const ChildResult& child, bool complete) {
   const std::string probe = fmt::format("the probe '{}'", allocator.probe);
   if (child.end == ChildResult::End::kNotStarted) throw start_trouble(probe, child, kMissingProbe);
   if (probe_says(child, kNoMachine)) throw probe_trouble(probe, probe_words(child));
-  // An older probe mistakes the question for an option of Google Benchmark.
+  // A probe of an earlier version mistakes zerotax's question for an option of Google Benchmark.
   if (child.errors.find("unrecognized command-line flag: --zerotax-identify") != std::string::npos) {
     throw other_build(allocator);
   }
@@ -75,7 +75,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
   if (!said.empty()) said = ": " + said;
   const std::string problem = fmt::format("a program that only allocates one byte fails under {}{}: {}{}",
                                           allocator.name, what, how_it_ended(child, kPatience), said);
-  constexpr const char* kAlone = "try it alone: LD_PRELOAD=PATH /bin/true";
+  constexpr const char* kAlone = "try the library alone: LD_PRELOAD=PATH /bin/true";
   if (child.end == ChildResult::End::kExited && child.code == kLoaderFailed) throw UsageError(problem, kAlone);
   throw_if_limited(child, problem);
   throw Error(ExitStatus::kFinding, problem, kAlone);
@@ -84,7 +84,7 @@ void check_answered(const Allocator& allocator, const ChildResult& child, bool c
 }  // namespace
 
 MachineError other_build(const Allocator& allocator) {
-  return {fmt::format("the probe '{}' comes from another build than this program", allocator.probe),
+  return {fmt::format("the probe '{}' and this program come from different builds", allocator.probe),
           "build both together with ./run build"};
 }
 
@@ -100,7 +100,8 @@ ProbeAnswer ask_probe(const Allocator& allocator) {
   for (const auto& entry : allocator.env) command.environment.emplace_back(entry);
   if (allocator.preload) command.environment.emplace_back("LD_PRELOAD", *allocator.preload);
   use_own_libraries(command, allocator.preload);
-  // Not interruptible: it takes milliseconds, and a run that is interrupted still writes its document.
+  // Signals do not interrupt the probe, because it takes milliseconds, and an interrupted run still writes its
+  // document.
   const ChildResult result = run_child(command, nullptr);
   Answer answer(file.text());
   check_answered(allocator, result, answer.complete);

@@ -10,41 +10,41 @@
 namespace zerotax {
 
 struct KnownCase {
-  std::string summary;  ///< one line
-  bool forks = false;   ///< each operation forks, and writes in child and parent
-  double memory = 1;    ///< what an operation needs at most, in blocks of the point's size
+  std::string summary;  ///< one line of description
+  bool forks = false;   ///< whether each operation forks, and writes in child and parent
+  double memory = 1;    ///< maximum memory of an operation, as a multiple of the point's size
 };
 
-/// What a probe says of itself, and of the allocator in it.
+/// A probe's description of itself and of its allocator.
 struct ProbeAnswer {
-  // The files that these functions come from.
+  // Files that define these functions.
   std::string malloc_file;
   std::string calloc_file;
   std::string realloc_file;
   std::string free_file;
-  std::string version;   ///< empty: it states none
-  std::string known_as;  ///< the built-in allocator that it is; empty: none
+  std::string version;   ///< version of the allocator; empty if the allocator states no version
+  std::string known_as;  ///< name of the built-in allocator in this probe; empty for any other allocator
   std::map<std::string, KnownCase> cases;
-  std::string errors;  ///< written to standard error
+  std::string errors;  ///< output on standard error
 };
 
-/// Starts an allocator's probe and asks it. Throws MachineError if the probe is missing, comes from another build, or
-/// cannot run on this machine; UsageError if the loader cannot load the allocator; and an Error with the status of a
-/// finding if the allocator ends it.
+/// Starts an allocator's probe and reads its answer. Throws MachineError if the probe is missing, comes from another
+/// build, or cannot run on this machine. Throws UsageError if the loader cannot load the allocator. Throws an Error
+/// with the status of a finding if the allocator ends the probe.
 ProbeAnswer ask_probe(const Allocator& allocator);
 
 /// The remedy for a missing probe.
 inline constexpr const char* kMissingProbe =
     "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes";
 
-/// The error for a probe that speaks another version of the protocol.
+/// Returns the error for a probe that uses another version of the protocol.
 MachineError other_build(const Allocator& allocator);
 
-/// The cases by name, as the plain probe has them; it is asked once.
+/// Returns the cases of the plain probe by name. Only the first call starts the probe.
 const std::map<std::string, KnownCase>& known_cases();
 
-/// The library to preload into a program so that it has this allocator: nothing for the C library's own. Throws as
-/// ask_probe does.
+/// Returns the library to preload into a program that should use this allocator, or nothing for the C library's own
+/// allocator. Throws the same errors as ask_probe().
 std::optional<std::string> library_to_preload(const Allocator& allocator);
 
 }  // namespace zerotax

@@ -26,7 +26,7 @@ namespace {
 
 using Status = PassResult::Status;
 
-/// "in calloc, operation 3".
+/// Returns the step that the process reached, such as "in calloc, operation 3".
 std::string place(const SampleBlock& samples) {
   const char* where = "before the first operation";
   switch (samples.phase) {
@@ -38,7 +38,7 @@ std::string place(const SampleBlock& samples) {
       where = samples.mallocs != 0 ? "in malloc" : "in calloc";
       break;
     case Phase::kCheck:
-      where = "while the block was looked at";
+      where = "while the block was examined";
       break;
     case Phase::kTouch:
       where = "while the block was written to";
@@ -68,7 +68,7 @@ std::string first_line(const std::string& text) {
   return line.empty() ? "" : fmt::format(" ({})", first_characters(printable(line), 120));
 }
 
-/// For a process that exited.
+/// Judges a process that exited.
 PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, const std::string& how) {
   const std::string where = place(samples);
   if (child.code == kCaseFailed && samples.failure[0] != '\0') {
@@ -76,9 +76,10 @@ PassVerdict judge_exit(const ChildResult& child, const SampleBlock& samples, con
   }
   if (child.code == kNoSampleBlock && samples.phase == Phase::kStart && probe_says(child, kNoSampleBlock)) {
     return {Status::kCrashed,
-            "closed the descriptor of the measurement, which is not its own, before the first operation"};
+            "closed the descriptor of the measurement before the first operation, which belongs to zerotax"};
   }
-  // The library may end the process with any status, 0 too: what counts is whether we reached the end.
+  // The library may end the process with any status, even 0, so the sample block must show that the probe reached its
+  // end.
   if (child.code != 0 || samples.phase != Phase::kDone) {
     return {Status::kCrashed, fmt::format("{} {}{}", how, where, first_line(child.errors))};
   }
@@ -132,7 +133,7 @@ std::string probe_words(const ChildResult& child) {
 
 namespace {
 
-/// A sample block in shared memory, mapped here.
+/// A sample block in shared memory, mapped into this process.
 class SharedSampleBlock {
  public:
   explicit SharedSampleBlock(std::size_t bytes) : bytes_(bytes), file_("zerotax-samples", bytes) {
@@ -185,8 +186,8 @@ Request make_request(const PointSpec& point, Pass pass) {
   request.ops = ops_of(pass, point.repeats);
   request.clock = point.time.clock;
   request.pause_ns = point.time.pause_ns;
-  // Not the audit: its metrics must not depend on how fast the machine is. Nor the bare pass: it must not look at a
-  // clock.
+  // The audit and the bare pass have none of these limits: metrics of the audit must not depend on speed, and the bare
+  // pass must not read a clock.
   if (pass == Pass::kTiming || pass == Pass::kZeroing || pass == Pass::kDifferential || pass == Pass::kLoop) {
     request.min_ops = point.repeats.min_ops;
     request.budget_ns = point.repeats.budget_ms * 1'000'000;
@@ -206,7 +207,7 @@ PassResult run_pass(const Allocator& allocator, const PointSpec& point, Pass pas
   command.arguments = {fmt::format("--zerotax-samples={}", shared.fd())};
   command.inherited_fd = shared.fd();
   command.capture = true;
-  // A huge page is populated whole by one store, and zeroed bytes are counted by page.
+  // One store populates a whole huge page, but zeroed bytes are counted in base pages.
   command.huge_pages = pass == Pass::kAudit ? HugePages::kNever : limits.huge_pages;
   command.timeout = std::max<std::chrono::milliseconds>(
       std::chrono::duration_cast<std::chrono::milliseconds>(limits.timeout - limits.used),

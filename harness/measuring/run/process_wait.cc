@@ -15,15 +15,16 @@ namespace zerotax {
 
 namespace {
 
-/// Between two looks; and without anything to look at. A signal ends each of them.
+/// Pause between two checks in milliseconds, with `look` and without. A signal ends the pause early.
 constexpr int kLookMs = 20;
 constexpr int kIdleMs = 500;
 
-/// `pid`: 0 for none.
+/// `pid` is 0 to wait for no process.
 bool wait(const std::string& what, const std::string& name, double seconds, pid_t pid,
           const std::function<void()>& look) {
   const auto has_ended = [pid] { return pid != 0 && !is_running(pid); };
-  // Tells of its end at once. Without it (Linux < 5.3, or another's process) one looks.
+  // A pidfd reports the end of the process at once. If no pidfd is available (Linux < 5.3, or another user's process),
+  // the process is polled.
   const UniqueFd end = pid == 0 ? UniqueFd() : open_pidfd(pid);
   const int pause_ms = look || (pid != 0 && !end) ? kLookMs : kIdleMs;
   const std::int64_t start = monotonic_ns();

@@ -27,7 +27,7 @@ namespace {
 
 using Text = std::string_view;
 
-/// Prefixes of variables by which loaders, interpreters, build tools, sanitizers and libraries find code and files.
+/// Prefixes of variables that lead loaders, interpreters, build tools, sanitizers and libraries to code and files.
 constexpr Text kPrefixes[] = {
     "LD_",    "DYLD_",   "GCONV",   "GETCONF", "NSS_",    "RES_",    "HOSTALIASES", "LOCALDOMAIN", "BASH",    "SHELL",
     "ZSH",    "LESS",    "MAN",     "TERM",    "GREP",    "TAR_",    "RSYNC",       "SUDO_",       "SSH_",    "GIT_",
@@ -43,11 +43,12 @@ constexpr Text kPrefixes[] = {
     "HEAP",   "CPUPROF", "OMPI_",   "PMIX_",   "UCX_",    "HDF5_",   "GDAL_",       "PROJ_",       "MAGICK",  "GS_",
     "TEX",    "EMACS",   "DOCKER",  "SYSTEMD", "ZEROTAX_"};
 
-/// Whole names.
+/// Variables that are refused by their whole name.
 constexpr Text kNames[] = {"ENV", "IFS", "PS0", "PS1", "PS2", "PS3",  "PS4", "CC",     "CXX",  "CPP",      "LD",
                            "AS",  "AR",  "FC",  "NM",  "TMP", "TEMP", "PWD", "OLDPWD", "MAIL", "LANGUAGE", "RC"};
 
-/// Endings of a part of a name between underscores, as in MANPAGER and EXTRA_PLUGINS.
+/// A variable is refused if a part of its name, between underscores, ends in one of these words, as in MANPAGER and
+/// EXTRA_PLUGINS.
 constexpr Text kEndings[] = {
     "PATH",        "PATHS",    "DIR",     "DIRS",      "DIRECTORY",  "FOLDER",  "FILE",    "FILES",     "FILENAME",
     "HOME",        "ROOT",     "PREFIX",  "OPT",       "OPTS",       "OPTION",  "OPTIONS", "ARGS",      "FLAGS",
@@ -60,7 +61,7 @@ constexpr Text kEndings[] = {
     "URL",         "URI",      "SERVER",  "HOST",      "SOCK",       "SOCKET",  "ASKPASS", "LOG",       "OUTPUT",
     "DUMP",        "DISPLAY"};
 
-/// Prefixes of allocators' settings. Other variables with these prefixes name files.
+/// Prefixes of variables that configure allocators. Some variables with these prefixes name files.
 constexpr Text kOfAllocators[] = {"MALLOC_",   "MIMALLOC_", "TCMALLOC_",         "TBB_MALLOC_",   "LARGECACHE_",
                                   "SNMALLOC_", "RPMALLOC_", "_RJEM_MALLOC_CONF", "JE_MALLOC_CONF"};
 
@@ -73,15 +74,15 @@ bool is_name(Text key) {
          std::all_of(key.begin(), key.end(), [](unsigned char each) { return each == '_' || std::isalnum(each) != 0; });
 }
 
-/// Whether a value holds only numbers, words, or lists of them. Code and paths need more: a slash, a blank, a quote, a
-/// bracket or a dollar sign.
+/// Returns whether a value holds only numbers, words, or lists of them. Code and paths need other characters: a slash,
+/// a blank, a quote, a bracket or a dollar sign.
 bool is_plain(Text value) {
   return std::all_of(value.begin(), value.end(), [](unsigned char each) {
     return (each < 0x80 && std::isalnum(each) != 0) || Text("_.,:=+-%@").find(static_cast<char>(each)) != Text::npos;
   });
 }
 
-/// Whether all tunables are known ones: of glibc's allocator, string functions, memory tags and locks.
+/// Returns whether all tunables are those of glibc's allocator, string functions, memory tags and locks.
 bool are_known_tunables(Text value) {
   while (!value.empty()) {
     const Text each = value.substr(0, value.find(':'));
@@ -173,8 +174,8 @@ void check_takes_preload(const std::string& program, const char* cannot) {
   throw UsageError(
       fmt::format("'{}' cannot {}: it {}", program, cannot, why),
       "give a dynamically linked program for glibc and this machine that needs no extra privileges" +
-          (why_outside_only(program).empty() ? std::string(", or sample it: zerotax profile -- COMMAND")
-                                             : ", or watch this one from outside: zerotax record -- COMMAND"));
+          (why_outside_only(program).empty() ? std::string(", or sample this program: zerotax profile -- COMMAND")
+                                             : ", or watch this program from outside: zerotax record -- COMMAND"));
 }
 
 std::string project_library(const std::string& file) {
@@ -185,7 +186,7 @@ std::string project_library(const std::string& file) {
     throw MachineError(fmt::format("'{}' is missing", library.string()),
                        "build it with ./run build, or point ZEROTAX_PROBE_DIR at the folder of the probes");
   }
-  check_preload_path(library.string(), "move the project to a path without them");
+  check_preload_path(library.string(), "move the project to a path without these characters");
   return library.string();
 }
 
@@ -198,8 +199,8 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
   Allocator allocator = resolve_allocators({word}, env).front();
   check_loads_here(allocator.preload);
   if (allocator.preload) return allocator;
-  // A built-in allocator's library is what its probe is linked with.
-  // What the user preloads would answer in its place.
+  // Uses the library that the built-in allocator's probe is linked with. An allocator that the user preloads must not
+  // answer for the probe.
   Allocator alone = allocator;
   alone.preload = "";
   const ProbeAnswer answer = ask_probe(alone);
@@ -241,7 +242,7 @@ ForegroundResult run_program(const ForegroundCommand& command, const char* subco
     throw call_trouble(fmt::format("'{}' cannot be started", command.program), reason);
   }
   throw UsageError(fmt::format("'{}' cannot be started: {}", command.program, std::strerror(result.not_started)),
-                   fmt::format("try it without zerotax {} --", subcommand));
+                   fmt::format("try the command without zerotax {} --", subcommand));
 }
 
 }  // namespace zerotax

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kSilence = std::chrono::seconds(1);       // on a terminal
-constexpr auto kPlainSilence = std::chrono::seconds(2);  // elsewhere, where a line stays
+constexpr auto kPlainSilence = std::chrono::seconds(2);  // without a terminal, where lines are not updated
 constexpr auto kPlainInterval = std::chrono::seconds(10);
 constexpr auto kDrawInterval = std::chrono::milliseconds(100);
 
@@ -40,7 +40,7 @@ Progress::Progress(std::string what, std::size_t items, double weight)
   try {
     drawer_ = std::jthread([this](const std::stop_token& stop) { draw_by_itself(stop); });
   } catch (const std::system_error&) {
-    // No further thread is allowed here: show() draws alone.
+    // The system allows no more threads, so only show() draws.
   }
 }
 
@@ -61,9 +61,10 @@ void Progress::advance(double weight) {
 }
 
 std::string Progress::estimate() const {
-  // Too little is done to extrapolate from, or the total is unknown.
+  // No estimate is possible if too little is done, or if the total is unknown.
   if (grew_ || done_weight_ < weight_ * 0.01) return "";
-  // The item at work counts down from then on; once it has taken longer than all that was expected, nothing is known.
+  // The estimate counts down while the current item runs. If that item takes longer than the whole estimate, no
+  // estimate is shown.
   const std::chrono::duration<double> worked = advanced_ - start_;
   const std::chrono::duration<double> since = Clock::now() - advanced_;
   const double left = worked.count() * (weight_ - done_weight_) / done_weight_ - since.count();
@@ -85,7 +86,7 @@ void Progress::draw() {
   drawn_ = true;
   const std::string done = grew_ ? fmt::format("{} done", done_) : fmt::format("{} of {}", done_, items_);
   const std::string line = printable(fmt::format("{}: {}{}, now {}", what_, done, estimate(), now_));
-  // If progress cannot be written, the run continues.
+  // A failure to write progress does not stop the run.
   if (terminal_) {
     erase_line(stderr);
     try_to_print(stderr, first_characters(line, terminal_columns(stderr) - 1));

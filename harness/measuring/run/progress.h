@@ -10,24 +10,24 @@
 
 namespace zerotax {
 
-/// Progress on standard error, with an estimate of what is left: on a terminal one line drawn over, elsewhere (on a
-/// dumb terminal, too) a plain line every ten seconds. Says nothing in the first second (elsewhere two), so that short
-/// work stays silent; from then on it draws by itself, however long an item takes. Its functions may be called from
-/// several threads.
+/// Progress on standard error, with an estimate of the remaining time. On a terminal, one line is updated in place.
+/// Elsewhere, and on a dumb terminal, a plain line appears every ten seconds. Nothing appears in the first second (two
+/// seconds without a terminal), so that short work stays silent. Afterwards the line is updated in the background,
+/// however long an item takes. Thread-safe.
 class Progress {
  public:
-  /// `weight` is the whole work in any unit of expected time.
+  /// `weight` is the expected duration of all work, in any unit.
   Progress(std::string what, std::size_t items, double weight);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// More work than was known at the start.
+  /// Adds work that was not known at the start.
   void add(std::size_t items, double weight);
-  /// One item of some weight is done; `now` says what comes next.
+  /// Notes that an item of this weight is done. show() then names the next item.
   void advance(double weight);
   void show(const std::string& now);
-  /// Wipes the line, so that other output can be written.
+  /// Erases the line, so that other output can be written.
   void clear();
 
  private:
@@ -45,15 +45,15 @@ class Progress {
   bool terminal_;
   std::string now_;
   bool drawn_ = false;
-  bool grew_ = false;  ///< the total grew after it was shown: no total is shown any more
-  bool wiped_ = true;  ///< something else may stand there now: nothing is drawn until show()
+  bool grew_ = false;  ///< whether the total grew after it was shown, so that no total is shown any more
+  bool wiped_ = true;  ///< whether other output may be on the line, so that nothing is drawn until show() is called
   std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point advanced_;  ///< when the last item was done
+  std::chrono::steady_clock::time_point advanced_;  ///< time at which the last item was done
   std::chrono::steady_clock::time_point shown_;
-  std::jthread drawer_;  ///< the last member: it ends first
+  std::jthread drawer_;  ///< last member, so that the thread ends first
 };
 
-/// "8 s", "2 min 05 s", "1 h 10 min".
+/// Formats a duration as in "8 s", "2 min 05 s" or "1 h 10 min".
 std::string format_duration(double seconds);
 
 }  // namespace zerotax

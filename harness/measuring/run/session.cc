@@ -24,12 +24,14 @@ namespace zerotax {
 namespace {
 
 constexpr const char* kAnew =
-    "measure again into a new folder: only a folder that this version wrote, and nothing changed, can be resumed";
+    "measure again into a new folder: only an unchanged folder of this version can be resumed";
 
-/// Where a results folder keeps the hosts of a fleet; there is no such folder in other runs.
+/// Returns the path of the folder in which a run keeps the hosts of a fleet. A run on one host does not create the
+/// folder.
 std::string hosts_of(const std::string& results) { return fleet::JobFolder(results, fleet::kPointsKind).hosts(); }
 
-/// The plan of a folder, once all that is read of the folder is known to be sound: opening its points changes them.
+/// Returns the plan of a folder. First checks every file that will be read, because opening points.jsonl may change
+/// that file.
 Plan checked_plan(const std::string& folder) {
   const std::string file = folder + "/plan.json";
   const Json plan = read_document(file, "plan", kAnew);
@@ -92,7 +94,7 @@ void Session::add_hosts(const std::string& here) {
   header_.environments = hosts;
   header_.comparable_times = fleet::comparable_times(points(), hosts);
   if (!loads.empty()) header_.loads = loads;
-  // What reads one environment only reads that of the first point.
+  // A program that reads a single environment gets the environment of the first point.
   const std::string first = points().empty() ? "" : points().front().host.value_or("");
   if (hosts.contains(first)) header_.environment = hosts.at(first);
   std::string lines;
@@ -115,7 +117,7 @@ int Session::run(const fleet::Place& place, const std::function<void(const Point
     for (const std::string& key : folder_->finished_keys()) missing.erase(key);
   }
   const std::string path = folder_ ? folder_->path() : "";
-  // Points that are measured here, in a folder of a fleet, have a host as well.
+  // In a folder of a fleet, points measured on this host also name their host.
   const bool in_fleet = folder_ && !place.slurm && is_there(hosts_of(path));
   const std::string here = in_fleet ? fleet::enter_host(hosts_of(path)) : "";
   const fleet::PointsWork work(plan_);
@@ -128,7 +130,7 @@ int Session::run(const fleet::Place& place, const std::function<void(const Point
                                     add(point, host.empty() ? here : host);
                                     if (on_point) on_point(point);
                                   });
-    // The load of this host says nothing of the nodes of a cluster.
+    // The load of this host does not describe the nodes of a cluster.
     if (!place.slurm) header_.load = load_between(start, read_load());
     finish(whole, here);
     return whole ? 0 : interrupted();

@@ -12,46 +12,47 @@
 
 namespace zerotax {
 
-/// One run from plan to stored points, with everything around it: warming up memory, progress, interruption.
+/// A run from its plan to stored points, including warm-up of memory, progress and interruption.
 class Session {
  public:
-  /// `folder`: where to store; empty keeps the points in memory only. `command`: the words of the command line.
+  /// `folder` is the results folder; without one, points are kept only in memory. `command` has the words of the
+  /// command line.
   Session(Plan plan, std::optional<std::string> folder, std::vector<std::string> command);
 
-  /// Resumes an interrupted run: its own plan, and what is missing of it.
+  /// Resumes an interrupted run with the plan in its folder, and measures the missing points.
   static Session resume(const std::string& folder, std::vector<std::string> command);
 
-  /// As --on slurm needs it: continues in a folder that an earlier run of the same plan has begun, so that the same
-  /// command line can be given again; else makes the folder.
+  /// Continues in the folder of an earlier run with the same plan, or else creates the folder. An interrupted run with
+  /// --on slurm is thus resumed by the same command line.
   static Session begin_or_resume(Plan plan, const std::string& folder, std::vector<std::string> command);
 
-  /// Measures, here or on Slurm, which needs a folder. Returns the number of the signal that ended it early, or 0.
-  /// Finished points are stored either way. `on_point` is called with each point when it is stored. Throws as
-  /// fleet::run; a folder that was made for this and is still empty is then removed.
+  /// Measures on this host or on Slurm. Slurm requires a folder. Returns the number of the signal that ended the run
+  /// early, or 0. Finished points are stored even after a signal. Calls `on_point` with each stored point. Throws the
+  /// same errors as fleet::run(), and then removes the folder if this run created it and it is still empty.
   int run(const fleet::Place& place = {}, const std::function<void(const Point& point)>& on_point = {});
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] const std::vector<Point>& points() const;
-  /// Nullptr without a folder.
+  /// The results folder; nullptr if there is none.
   [[nodiscard]] const ResultsFolder* folder() const { return folder_ ? &*folder_ : nullptr; }
-  /// Under which load it was measured; nothing before it was.
+  /// Load during the measurement; empty before the measurement.
   [[nodiscard]] const std::optional<Load>& load() const { return header_.load; }
-  /// The whole run in one object, points included.
+  /// Returns the whole run, including its points, as one object.
   [[nodiscard]] Json json() const;
 
  private:
   explicit Session(const std::string& folder);
-  /// `here`: what this host is called in a folder of a fleet, if something was measured here; else empty.
+  /// `here` is this host's name in a folder of a fleet if the host measured points, and otherwise empty.
   void finish(bool complete, const std::string& here);
   void add_hosts(const std::string& here);
   void add(Point point, const std::string& host);
 
   Plan plan_;
   RunHeader header_;
-  UniqueFd lock_;  ///< of the folder: taken before the folder is read
+  UniqueFd lock_;  ///< lock of the folder, taken before the folder is read
   std::optional<ResultsFolder> folder_;
   std::vector<Point> points_;
-  bool is_new_ = false;  ///< the folder was made by this object
+  bool is_new_ = false;  ///< whether this object created the folder
 };
 
 }  // namespace zerotax

@@ -26,8 +26,8 @@ void wait(const UniqueFd& fd, const std::string& path) {
     const LockResult result = try_lock(fd.get());
     if (result == LockResult::kTaken) return;
     if (result == LockResult::kNoLocks) {
-      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command write it meanwhile\n", one_line(path),
-                 std::strerror(errno));
+      print_text(stderr, "zerotax: {} cannot be locked ({}): let no other command write to this path meanwhile\n",
+                 one_line(path), std::strerror(errno));
       return;
     }
     if (!told)
@@ -51,7 +51,7 @@ UniqueFd wait_for_folder_lock(const std::string& file) {
   const std::string parent = std::filesystem::path(file).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A user who may not list a folder may still write a file in it.
+  // A user who may not open the folder may still write files in it, so the lock is omitted.
   if (fd) wait(fd, folder);
   return fd;
 }

@@ -9,7 +9,6 @@
 #include "advise/result.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/subcommand.h"
 #include "os/elf_file.h"
 #include "os/environment.h"
 #include "os/print.h"
@@ -21,10 +20,10 @@
 namespace zerotax::advise {
 namespace {
 
-/// Whether programs may have transparent huge pages, by what describe_environment says.
+/// Whether programs may have transparent huge pages, according to describe_environment().
 bool has_huge_pages(const Json& environment) { return text_field(environment, "thp", "never") != "never"; }
 
-/// The runs of a search: each of its parts is an experiment.
+/// Performs the runs of a search. Each part of the search is shown as an experiment.
 class SearchRuns {
  public:
   using Name = std::function<std::string(std::size_t candidate)>;
@@ -63,14 +62,14 @@ bool by_hand_dominates(const Recorded& recorded) {
                       [&](Cause cause) { return recorded.share(cause).value_or(0) >= by_hand; });
 }
 
-/// No cause of zeroing takes enough time. False where that is not known.
+/// Whether every cause of zeroing takes too little CPU time to matter. Returns false if the times are unknown.
 bool nothing_to_gain(const Recorded& recorded) {
   if (!recorded.zeroing() || recorded.tax.not_recorded.noticed || recorded.tax.other_faults.noticed) return false;
   return std::all_of(recorded.causes.begin(), recorded.causes.end(),
                      [&](const RecordedCause& each) { return recorded.share(each.cause).value_or(0) < kNoticed; });
 }
 
-/// Whether it is about time, so that the shares of CPU time say what could matter.
+/// Whether the goal is a time. If so, each cause's share of CPU time shows whether the cause matters.
 bool is_about_time(Goal goal) { return goal == Goal::kCpu || goal == Goal::kWall; }
 
 Others others_of(const Request& request) {
@@ -99,7 +98,7 @@ void announce(const std::vector<Candidate>& candidates, const SearchMethod& meth
   const std::size_t runs = most_runs(candidates, method);
   const double seconds = static_cast<double>(runs) * wall_s;
   if (seconds < kWorthSaying_s) return;
-  print_text(stderr, "zerotax: at most {} runs, of {} each: about {}, or less\n", runs, format_ns(wall_s * 1e9),
+  print_text(stderr, "zerotax: at most {} runs of {} each, about {} in total\n", runs, format_ns(wall_s * 1e9),
              format_duration(seconds));
 }
 
@@ -131,7 +130,7 @@ Advice advise(const Request& request) {
   advice.request = request;
   advice.started = utc_now();
   advice.environment = describe_environment();
-  // Names and files of the command line are checked before anything is run.
+  // Checks the names and files of the command line before the first run.
   Others others = others_of(request);
   choose(advice, others);
   TargetRunner runner(request.target);
@@ -170,37 +169,6 @@ Advice advise(const Request& request) {
   return advice;
 }
 
-SelfTest self_test(const Request& request, std::size_t advices) {
-  SelfTest test;
-  test.schema = "zerotax.advise_self_test/1";
-  test.zerotax_version = ZEROTAX_VERSION;
-  test.command = Subcommand::command_line;
-  test.goal = request.method.goal;
-  test.started = utc_now();
-  test.environment = describe_environment();
-  TargetRunner runner(request.target);
-  const auto run = [&](std::size_t) { return runner.run_present(); };
-  // As many as an advice under glibc has.
-  Advice usual;
-  usual.request = request;
-  usual.allocator = {"glibc", "", "", {}};
-  usual.request.all = true;
-  usual.environment = test.environment;
-  choose(usual, others_of(usual.request));
-  const std::vector<Candidate> candidates = candidates_of(usual.catalogue.remedies);
-  SearchMethod method = request.method;
-  while (test.advices < advices && !stop_requested()) {
-    const SearchResult result =
-        SearchRuns(run, [](std::size_t) { return std::string("the program as it is"); }).search(candidates, method);
-    for (const SearchRun& each : result.runs) test.runs.push_back(each.trial.figures);
-    if (!result.complete) break;
-    ++test.advices;
-    ++method.seed;
-    if (result.winner) ++test.recommended;
-  }
-  return test;
-}
-
 std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables) {
   const std::string program = find_program("true");
   if (program.empty() || !why_not_preloadable(program).empty()) return std::nullopt;
@@ -209,7 +177,7 @@ std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables) 
   plain.words = {"true"};
   MeteredCommand changed = plain;
   changed.environment.assign(variables.begin(), variables.end());
-  // The fastest of each: whatever else happens on the machine only makes a run slower.
+  // The fastest run counts, because other activity on the machine only makes a run slower.
   double fastest_plain = std::numeric_limits<double>::infinity();
   double fastest_changed = fastest_plain;
   for (unsigned pair = 0; pair < kPairs; ++pair) {

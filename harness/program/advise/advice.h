@@ -18,84 +18,86 @@ struct Catalogue {
   std::vector<NotTried> not_tried;
 };
 
-/// The situation that remedies are chosen for.
+/// Properties of a program that decide which remedies are tried.
 struct Situation {
-  record::PresentAllocator allocator;             ///< the program's own; without a name: unknown
-  const Recording* recording = nullptr;           ///< nullptr, or n/a: nothing is known
-  bool all = false;                               ///< remedies of all causes
-  bool huge_pages = true;                         ///< a program may have huge pages
-  std::vector<record::InsideAllocator> inside{};  ///< allocators that the program brings besides
+  record::PresentAllocator allocator;             ///< the program's own allocator; its name is empty if unknown
+  const Recording* recording = nullptr;           ///< nullptr or n/a if the program was not recorded
+  bool all = false;                               ///< whether to try remedies for all causes, not only for those that
+                                                  ///< the recording shows
+  bool huge_pages = true;                         ///< whether programs may have transparent huge pages
+  std::vector<record::InsideAllocator> inside{};  ///< further allocators inside the program
 };
 
-/// All remedies: of the program's own allocator its settings, each other allocator, and what these can be combined to.
-/// They are the lists `remedies` of allocators/<name>/upstream.json, and `settings` of the command line.
+/// Makes all remedies: settings of the program's own allocator, other allocators, and combinations. Known remedies come
+/// from the lists `remedies` in allocators/<name>/upstream.json, further settings from the command line (`settings`).
 Catalogue make_catalogue(const Situation& situation, const std::vector<Allocator>& others,
                          const std::vector<Remedy>& settings);
 
-/// Allocators that can be preloaded.
+/// Other allocators that can be preloaded.
 struct Others {
   std::vector<Allocator> allocators;
-  std::vector<NotTried> missing;  ///< those that this build lacks
+  std::vector<NotTried> missing;  ///< allocators that this build lacks
 };
 
-/// Those of the words of --allocator, or all that are built in. Throws UsageError.
+/// Returns the allocators named by the words of --allocator; without words, all built-in allocators. Throws UsageError.
 Others allocators_to_try(const std::vector<std::string>& words);
 
-/// Takes out the one that the program runs under in any case.
+/// Removes the allocator that the unchanged program uses.
 void leave_out(Others& others, const std::string& present);
 
-/// A remedy from a word of --env, NAME:KEY=VALUE. Throws UsageError.
+/// Makes a remedy from a word of --env, NAME:KEY=VALUE. Throws UsageError.
 Remedy setting_of(const std::string& word, const std::vector<Allocator>& others, const std::string& present);
 
-/// What was asked for, checked as far as it can be without running anything.
+/// The options of the command, checked as far as possible without running the program.
 struct Request {
   Target target;
   SearchMethod method;
   std::vector<std::string> allocators;  ///< words of --allocator
   std::vector<std::string> env;         ///< words of --env
-  bool settings_only = false;           ///< no other allocator is tried
-  bool all = false;                     ///< try everything, whatever the recording says
+  bool settings_only = false;           ///< whether to leave out other allocators
+  bool all = false;                     ///< whether to try all remedies, regardless of the recording
 };
 
-/// Everything about one advice.
+/// All inputs and results of one search for a remedy.
 struct Advice {
   Request request;
   std::string started;
   Json environment;
-  record::PresentAllocator allocator;           ///< the program's own; without a name: unknown
-  std::vector<record::InsideAllocator> inside;  ///< allocators that it brings besides
-  Recording recording{NotAvailable{"it was not recorded"}};
-  bool nothing_to_gain = false;  ///< so that nothing was tried
+  record::PresentAllocator allocator;           ///< the program's own allocator; its name is empty if unknown
+  std::vector<record::InsideAllocator> inside;  ///< further allocators inside the program
+  Recording recording{NotAvailable{"the program was not recorded"}};
+  bool nothing_to_gain = false;  ///< whether zeroing costs so little that the search tries no remedy
   Catalogue catalogue;
   SearchResult result;
-  std::optional<Recording> after;    ///< under the winner
-  std::optional<double> startup_ms;  ///< that the winner adds to the start of a program
+  std::optional<Recording> after;    ///< recording of a run with the recommended remedy
+  std::optional<double> startup_ms;  ///< milliseconds that the recommended remedy adds to the start of a program
   bool complete = false;
 };
 
-/// Runs the program as often as it takes. Throws UsageError if it cannot be compared with itself.
+/// Runs the program as often as the search needs. Throws UsageError if runs of the unchanged program differ too much to
+/// be compared.
 Advice advise(const Request& request);
 
-SelfTest self_test(const Request& request, std::size_t advices);
-
-/// What the search has to know of the remedies, in their order.
+/// Returns the remedies as candidates of the search, in the same order.
 std::vector<Candidate> candidates_of(const std::vector<Remedy>& remedies);
 
-/// Milliseconds that these variables add to the start and end of a program that does nothing (true(1)): the fastest of
-/// 20 runs with them, less the fastest of 20 without. Nothing if there is no such program, or it was stopped.
+/// Returns the milliseconds that these variables add to the start and end of a program that does nothing (true(1)). The
+/// value is the fastest of 20 runs with the variables minus the fastest of 20 runs without them. Returns std::nullopt
+/// if the program does not exist or a run failed.
 std::optional<double> startup_cost_ms(const TargetRunner::Variables& variables);
 
-/// What came of one remedy: "FASTER", "SLOWER" ("LESS", "MORE" where the goal is no time), "SAME", "AMBIGUOUS",
-/// "FAILED", "CHANGED OUTPUT"; empty if it was not tried.
+/// Returns the verdict on one remedy: "FASTER", "SLOWER", "SAME", "AMBIGUOUS", "BREAKS", "MORE MEMORY" or "CHANGED
+/// OUTPUT". If the goal is not a time, "LESS" and "MORE" replace the first two. The verdict is empty if the remedy was
+/// not tried.
 std::string remedy_verdict(const Advice& advice, std::size_t remedy);
 
-/// The ratio of a figure under a remedy to that in the present state.
+/// Returns a metric's value under a remedy, divided by its value for the unchanged program.
 Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal);
 
-/// The confirmation of a remedy, or nullptr.
+/// Returns the confirmation of a remedy, or nullptr if there was no confirmation.
 const Confirmation* confirmation_of(const Advice& advice, std::size_t remedy);
 
-/// The verdict on one goal of a finished confirmation.
+/// Returns the verdict on one goal of a finished confirmation.
 inline const TimeVerdict& verdict_of(const Confirmation& confirmation, Goal goal) {
   return confirmation.verdicts[static_cast<std::size_t>(goal)];
 }

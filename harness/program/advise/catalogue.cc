@@ -28,14 +28,15 @@ Remedy remedy_of(const std::string& allocator, const KnownRemedy& known) {
   return remedy;
 }
 
-/// An allocator with its defaults, but for what it is always given as a remedy.
+/// Makes the remedy that preloads an allocator with its defaults. Includes the settings that all remedies of this
+/// allocator have.
 Remedy preloaded(const Allocator& allocator) {
   Remedy remedy;
   remedy.name = allocator.name;
   remedy.allocator = allocator.name;
   if (!allocator.version.empty()) remedy.version = allocator.version;
   if (allocator.preload) remedy.preload = *allocator.preload;
-  // largecache's version names its default policy, too, which a remedy may change.
+  // The version of largecache also names its default policy, which a remedy may change.
   const std::string version = allocator.version.substr(0, allocator.version.find(" ("));
   remedy.words = fmt::format("{} in place of the program's own allocator",
                              version.empty() ? allocator.name : allocator.name + " " + version);
@@ -55,7 +56,7 @@ class Maker {
  public:
   explicit Maker(const Situation& situation) : situation_(situation) {}
 
-  /// Settings of the program's own allocator, and those that were given for it.
+  /// Adds known settings of the program's own allocator, and settings of the command line.
   void add_own(const std::vector<Remedy>& settings) {
     const PresentAllocator& own = situation_.allocator;
     for (const KnownRemedy& entry : known_remedies(own.name)) {
@@ -67,7 +68,7 @@ class Maker {
     }
   }
 
-  /// Settings of an allocator within the program, by the names that they have there.
+  /// Adds settings of an allocator inside the program, under the names of the variables that this program reads.
   void add_inside(const record::InsideAllocator& inside) {
     const std::string name = fmt::format("{} in {}", inside.allocator, file_name(inside.file));
     const PresentAllocator allocator{inside.allocator, inside.file, "", inside.variables};
@@ -96,7 +97,7 @@ class Maker {
     }
   }
 
-  /// Two settings of the program's own allocator, or such a setting and huge pages.
+  /// Adds pairs of settings of the program's own allocator. Huge pages count as one of these settings.
   void add_pairs() {
     const std::size_t single = made_.remedies.size();
     for (std::size_t i = 0; i < single; ++i) {
@@ -116,7 +117,8 @@ class Maker {
   [[nodiscard]] Catalogue take() { return std::move(made_); }
 
  private:
-  /// Where the user preloads an allocator: the C library's own.
+  /// If the user preloads an allocator, adds the remedy to remove it, so that the C library's own allocator serves the
+  /// program.
   void add_without_preload() {
     const char* preloads = std::getenv("LD_PRELOAD");
     const std::string others = other_preloads();
@@ -141,7 +143,8 @@ class Maker {
     }
   }
 
-  /// Why a remedy cannot help though it has an effect; empty if it might help.
+  /// Returns the reason why this machine or this program leaves the remedy nothing to improve; empty if the remedy
+  /// might help.
   [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry) const {
     if (entry.huge_pages && !situation_.huge_pages) return "huge pages are off on this machine";
     if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
@@ -172,18 +175,19 @@ Others allocators_to_try(const std::vector<std::string>& words) {
       if (builtin.missing.empty()) {
         chosen.push_back(builtin.name);
       } else {
-        others.missing.push_back({builtin.name, "it is not in this build: " + builtin.missing});
+        others.missing.push_back({builtin.name, "this build lacks the allocator: " + builtin.missing});
       }
     }
   }
   for (const std::string& word : chosen) {
     if (word == "glibc")
-      throw UsageError("glibc cannot be preloaded: it is the C library's own", "give another allocator");
+      throw UsageError("glibc cannot be preloaded: it is the allocator of the C library itself",
+                       "give another allocator");
     Allocator allocator = *resolve_program_allocator(word, {});
     for (const Allocator& other : others.allocators) {
       if (other.name != allocator.name) continue;
       throw UsageError(fmt::format("allocator '{}' is named twice", allocator.name),
-                       "give each a name of its own, as in a=PATH b=PATH");
+                       "give each allocator a name of its own, as in a=PATH b=PATH");
     }
     others.allocators.push_back(std::move(allocator));
   }
@@ -210,7 +214,7 @@ Remedy setting_of(const std::string& word, const std::vector<Allocator>& others,
   remedy.name = word;
   remedy.allocator = name;
   remedy.env[key] = value;
-  remedy.words = remedy.words.empty() ? "as given" : remedy.words + ", with the setting that was given";
+  remedy.words = remedy.words.empty() ? "as given" : remedy.words + ", with the given setting";
   return remedy;
 }
 

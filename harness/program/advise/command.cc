@@ -10,6 +10,7 @@
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
+#include "files/document.h"
 #include "files/output_file.h"
 #include "os/print.h"
 #include "replay/run.h"
@@ -41,14 +42,16 @@ struct Options {
   bool ignore_output = false;
   bool settings_only = false;
   bool all = false;
+  std::string read;
   std::string json;
   std::string markdown;
 };
 
 const Refusal kServer{"--ready and --load belong together",
-                      "give both: when the server can be used, and the work that it is to do"};
+                      "give both: a command that succeeds once the server can be used, and a command that gives the "
+                      "server work"};
 
-/// Each run reads the input again.
+/// Refuses an input file that the runs cannot each read from the beginning.
 void check_input(const std::string& path) {
   std::error_code failure;
   const char* why = !std::filesystem::exists(path, failure)            ? "there is no such file"
@@ -86,33 +89,45 @@ Request request_of(const Options& options) {
   return request;
 }
 
+void show(const Options& options, const AdviceResult& result) {
+  if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
+  if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
+  if (options.json == "-" || options.markdown == "-") return;
+  print_lines(stdout, wants_full_text() ? advise_text(result) : answer_text(advise_answer(result)));
+}
+
+/// Shows a file of --json. The file has no call sites.
+ExitStatus show_again(const Options& options) {
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, {{"--read", options.read}});
+  show(options, read_advise(read_document(options.read, "advise", "give a file of zerotax advise --json")));
+  return ExitStatus::kDone;
+}
+
 ExitStatus run(const Options& options) {
+  if (!options.read.empty()) return show_again(options);
   const Request request = request_of(options);
   const std::string prediction = replay::checked_prediction(request.target.words.front());
   if (!prediction.empty()) print_text(stderr, "{}\n", prediction);
   const Advice advice = advise(request);
   const AdviceResult result = advice_result(advice);
-  if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
-  if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
-  if (options.json != "-" && options.markdown != "-") print_lines(stdout, advise_text(result));
-  say_next(next_step(result));
-  if (!advice.complete) say_interrupted("this is what was known");
+  show(options, result);
+  if (!advice.complete) say_interrupted("the advice has the results so far");
   return ExitStatus::kDone;
 }
 
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
-  arguments.exactly_one({"--"},
+  arguments.exactly_one({"--read", "--"},
                         {"no command is given", "put it after --, as in zerotax advise -- ./program input.txt"});
   add_allocators(arguments, options->allocators);
-  add_env(arguments, options->env, "tried, too; NAME may be the program's own");
-  arguments.option("--goal", options->goal, "what is to become less: cpu, wall, faults or memory")
+  add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
+  arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults or memory")
       .shown_as("GOAL")
       .completed_by(goal_names)
       .with_default();
   arguments
       .option("--memory", options->memory,
-              "most peak memory that a remedy may take, as a ratio to the unchanged program's")
+              "reject remedies that take more than this ratio of the unchanged program's peak memory")
       .in_range(1, 1e6)
       .shown_as("RATIO")
       .with_default();
@@ -120,31 +135,31 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .in_range(10, 200, "pairs of runs: fewer prove nothing")
       .with_default();
   add_timeout(arguments, options->timeout);
-  arguments.option("--input", options->input, "standard input of the program (default: /dev/null)").path();
-  arguments.flag("--ignore-output", options->ignore_output, "the program may print something else in each run");
-  arguments.option("--ready", options->ready, "of a server: a shell command, tried until it succeeds")
+  arguments.option("--input", options->input, "read the program's standard input from this file (default: /dev/null)")
+      .path();
+  arguments.flag("--ignore-output", options->ignore_output, "accept output that differs from run to run");
+  arguments.option("--ready", options->ready, "start a server, and repeat this shell command until it succeeds")
       .needs({"--load"}, kServer)
       .shown_as("COMMAND")
       .word();
   arguments
-      .option(
-          "--load", options->load,
-          "of a server: the work, a shell command; its wall time and the server's CPU time count. Then the server is "
-          "ended by SIGTERM")
+      .option("--load", options->load,
+              "measure a server while this shell command runs: the command's wall time and the server's CPU time;"
+              " SIGTERM then ends the server")
       .needs({"--ready"}, kServer)
       .shown_as("COMMAND")
       .word();
-  arguments.flag("--settings-only", options->settings_only, "leave the program its own allocator")
-      .excludes({"--allocator"}, {"{0} tries no other allocator", "leave it out, or {1}"});
-  arguments.flag("--all", options->all, "try everything, whatever the recording says");
+  arguments.flag("--settings-only", options->settings_only, "try settings only, not other allocators")
+      .excludes({"--allocator"}, {"{0} tries no other allocator", "leave out {0} or {1}"});
+  arguments.flag("--all", options->all, "try all remedies, including those that the recording makes unlikely to help");
+  add_read(arguments, options->read);
   add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
       .path();
   return [options] { return run(*options); };
 }
 
-const Subcommand command("advise", Wing::kProgram,
-                         "try what could make a program's zeroing cheaper, and prove which remedy helps", kExamples,
+const Subcommand command("advise", Wing::kProgram, "Try remedies on a program and prove which remedy helps", kExamples,
                          configure);
 
 }  // namespace

@@ -10,12 +10,12 @@ namespace zerotax::advise {
 namespace {
 
 constexpr double kLeastNoise = 0.003;
-/// A median of absolute deviations as a standard deviation, of a normal distribution.
+/// Factor from a median of absolute deviations to the standard deviation of a normal distribution.
 constexpr double kToDeviation = 1.4826;
-/// Pairs beyond the fewest that can prove anything: they leave room for one or two pairs of the other sign.
+/// Number of pairs beyond the fewest that can prove a gain. With these, one or two pairs may show a loss.
 constexpr unsigned kSpare = 2;
 constexpr double kPower = 0.9;
-/// Degrees of freedom with which Student's distribution is the normal one.
+/// Degrees of freedom from which Student's distribution is taken to equal the normal distribution.
 constexpr double kNormal = 1e6;
 
 bool is_reference(const SearchRun& run) {
@@ -61,7 +61,7 @@ double noise_of_present(const std::vector<SearchRun>& runs, Goal goal) {
 }
 
 double noise_of_score(double noise, std::size_t runs) {
-  // The noise of the run itself, and of the mean of two references.
+  // In units of noise², a run has a variance of 1, and the mean of its two reference runs has a variance of 1/2.
   return noise * std::sqrt(1.5 / static_cast<double>(std::max<std::size_t>(1, runs)));
 }
 
@@ -78,7 +78,7 @@ unsigned pairs_needed(double gain, double noise, double alpha, unsigned most) {
   const auto fewest = static_cast<unsigned>(fewest_pairs(1, alpha)) + kSpare;
   const double of_pair = std::sqrt(2.0) * noise;
   const double quantiles = student_quantile(alpha / 2, kNormal) + student_quantile(1 - kPower, kNormal);
-  // The signed-rank test wants a twentieth more pairs than that of the mean (its efficiency is 3 / pi).
+  // The signed-rank test needs a twentieth more pairs than the test of the mean, because its efficiency is 3 / pi.
   const double wanted = std::ceil(1.05 * std::pow(quantiles * of_pair / std::max(std::abs(gain), 1e-6), 2));
   return static_cast<unsigned>(std::clamp<double>(wanted, std::min(fewest, most), most));
 }

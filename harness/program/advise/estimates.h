@@ -6,26 +6,28 @@
 
 namespace zerotax::advise {
 
-/// The logarithms of each candidate's runs, divided by the mean of the present state's runs before and
-/// after it: so much a machine that slows down takes out. One list for each candidate.
+/// Returns the logarithm of the ratio of each run to its reference, for each candidate. The reference is the mean of
+/// the unchanged runs before and after, which cancels most of the drift of a machine that becomes slower.
 std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRun>& runs, std::size_t candidates,
                                                       Goal goal);
 
-/// The standard deviation of the logarithm of one run of the present state, from the differences of successive ones, by
-/// their median: a run that was disturbed does not count. At least 0.3 %.
+/// Returns the standard deviation of the logarithm of one unchanged run, at least 0.3 %. The estimate uses the median
+/// difference of successive unchanged runs, so that a single disturbed run has little effect.
 double noise_of_present(const std::vector<SearchRun>& runs, Goal goal);
 
-/// The standard deviation of a score, the mean of the ratios to neighbours of `runs` runs.
+/// Returns the standard deviation of a score. A score combines the ratios of `runs` runs to their references. `noise`
+/// is the standard deviation for one unchanged run.
 double noise_of_score(double noise, std::size_t runs);
 
-/// What a few runs say: FASTER or SLOWER beyond band and three times the noise, SAME where twice the noise leaves no
-/// room for a tenth.
+/// Returns the verdict of a few runs. FASTER or SLOWER: the score exceeds the band and three times its noise. SAME: the
+/// score plus twice its noise is below twice the band. AMBIGUOUS: all other cases.
 TimeVerdict::Kind kind_of_score(double score, double score_noise, double band);
 
-/// Pairs of runs to prove a gain of this size (a logarithm) at `alpha`, nine times out of ten; `fewest` at least.
+/// Returns the number of pairs of runs that prove a gain of this size (a logarithm) at level `alpha` nine times out of
+/// ten; at most `most`.
 unsigned pairs_needed(double gain, double noise, double alpha, unsigned most);
 
-/// The median of a figure over the runs of a candidate, or kPresent, that ended well; 0 if there are none.
+/// Returns the median of a metric over the successful runs of a candidate (or kPresent); 0 if no run succeeded.
 double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, Goal goal);
 
 }  // namespace zerotax::advise

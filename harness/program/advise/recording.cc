@@ -9,6 +9,8 @@
 #include "os/utc.h"
 #include "record/arena.h"
 #include "record/run.h"
+#include "record/tax.h"
+#include "record/where.h"
 
 namespace zerotax::advise {
 namespace {
@@ -22,7 +24,8 @@ double calls_of(const record::RecordedProcess& process) {
   return calls;
 }
 
-/// Where the program itself writes most zeros: the first frame that has a line, of the site with most.
+/// Returns the source line in which the program itself writes most zeros: the first frame with a line number, of the
+/// site with the most bytes.
 std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
   const record::RecordedSite* worst = nullptr;
   for (const record::RecordedSite& site : sites) {
@@ -41,12 +44,13 @@ std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
   return first;
 }
 
-/// Shares of what was recorded say nothing of a program that does its work where the recorder is not.
+/// Whether so much CPU time was not recorded that the shares of causes mean nothing.
 bool is_mostly_unrecorded(const record::Tax& tax) {
   return static_cast<double>(tax.not_recorded.cpu_ns.value_or(0)) > kNoticed * static_cast<double>(tax.cpu_ns);
 }
 
-/// Those that may bring an allocator of their own: a library that is one has its settings already.
+/// Returns the files that may contain a built-in allocator. Libraries that are allocators are omitted, because their
+/// settings are known remedies.
 std::vector<std::string> files_of(const record::Record& record) {
   std::set<std::string> files;
   for (const record::RecordedProcess& process : record.processes) files.insert(process.executable);
@@ -58,7 +62,8 @@ std::vector<std::string> files_of(const record::Record& record) {
   return {files.begin(), files.end()};
 }
 
-/// The most memory that the kernel zeroed for one process and that the process kept until its end.
+/// Returns the kernel-zeroed bytes that a process kept until its end. If there are several processes, returns their
+/// largest value.
 record::Count most_kept(const std::vector<record::RecordedProcess>& processes) {
   std::uint64_t most = 0;
   for (const record::RecordedProcess& process : processes) {
@@ -71,18 +76,18 @@ record::Count most_kept(const std::vector<record::RecordedProcess>& processes) {
 }
 
 Recording read(const record::Record& record) {
-  if (record.processes.empty()) return NotAvailable{"the recorder saw no process of it"};
+  if (record.processes.empty()) return NotAvailable{"the recorder saw no process of the program"};
   Recorded recorded;
   double most = -1;
   for (const record::RecordedProcess& process : record.processes) {
     const double calls = calls_of(process);
-    // The program counts as running under the allocator of the process that called its allocator most.
+    // The program's allocator is the allocator of the process with the most calls.
     if (calls > most) recorded.allocator_file = process.allocator;
     most = std::max(most, calls);
     recorded.calls += calls;
     std::size_t threads = 0;
     for (const record::RecordedThread& thread : process.threads) threads += thread.threads;
-    // A process whose threads were not seen may have several.
+    // A process without a list of threads may have several threads.
     recorded.threads = recorded.threads || process.threads.empty() || threads > 1;
   }
   recorded.files = files_of(record);
@@ -97,6 +102,7 @@ Recording read(const record::Record& record) {
   recorded.refilled_bytes = record.totals.kernel.refilled_bytes;
   recorded.kept_bytes = most_kept(record.processes);
   recorded.by_hand_at = worst_by_hand(record.sites);
+  recorded.site = record::site_sentence(record, record::costly_rows(record.tax));
   return recorded;
 }
 
@@ -108,7 +114,7 @@ std::optional<double> Recorded::share(Cause cause) const {
       std::find_if(tax.rows.begin(), tax.rows.end(), [&](const record::TaxRow& each) { return each.cause == cause; });
   if (row == tax.rows.end()) return 0;
   if (row->share_of_cpu) return *row->share_of_cpu;
-  // Of stores of which the small ones were not timed, the others.
+  // If small stores were not timed, the time of the other stores is a lower bound.
   if (row->at_least_cpu_ns == 0 || tax.cpu_ns == 0) return std::nullopt;
   return std::min(1.0, static_cast<double>(row->at_least_cpu_ns) / static_cast<double>(tax.cpu_ns));
 }
@@ -128,24 +134,24 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
   const std::string started = utc_now();
   TargetRunner::Variables all = variables;
   for (const auto& [key, value] : record::recorded_command(target, arena).environment) {
-    // The recorder comes first, so that it passes the calls on to the allocator.
+    // The recorder comes first in LD_PRELOAD, so that it passes calls on to the allocator.
     const auto preloaded = variables.find(key);
     all[key] = key == "LD_PRELOAD" && preloaded != variables.end() ? target.library + ":" + preloaded->second : value;
   }
-  // A limit would count the recorder's memory, too: the unchanged program has no limit.
+  // The unchanged program runs without a memory limit, because a limit would also count the recorder's memory.
   const MeteredRun run = runner.run_once(all, variables.empty() ? 0 : runner.memory_limit());
   if (run.end == MeteredRun::End::kStopped) return std::nullopt;
   std::string why;
   if (run.end == MeteredRun::End::kTimeout) {
-    why = "it did not end in time under the recorder";
+    why = "the program did not end in time under the recorder";
   } else if (run.end == MeteredRun::End::kMemory) {
-    why = "it took too much memory under the recorder";
+    why = "the program took too much memory under the recorder";
   } else if (run.end == MeteredRun::End::kNotStarted) {
-    why = "it could not be started under the recorder: " + run.why_not_started;
+    why = "the program could not be started under the recorder: " + run.why_not_started;
   } else if (!runner.succeeded(run)) {
-    why = "it did not end well under the recorder: " + end_text(run.exited, run.code);
+    why = "the program failed under the recorder: " + end_text(run.exited, run.code);
   } else if (!runner.same_output()) {
-    why = "it printed something else under the recorder";
+    why = "the program's output was different under the recorder";
   } else {
     return read(record_result(target, record::foreground_result(run), arena, started));
   }

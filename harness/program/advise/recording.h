@@ -10,21 +10,22 @@ namespace zerotax::advise {
 using record::Cause;
 using record::kNoticed;
 
-/// What a recorded run of the program says.
+/// Results of a recorded run of the program.
 struct Recorded : RecordedZeroing {
-  bool threads = false;            ///< several threads of a process may have used the allocator
-  double calls = 0;                ///< of malloc's family, by all that was recorded
-  std::vector<std::string> files;  ///< of its programs and libraries that were seen, but for allocators
+  bool threads = false;            ///< whether several threads of a process may have used the allocator
+  double calls = 0;                ///< calls to functions of malloc's family in all recorded processes
+  std::vector<std::string> files;  ///< programs and libraries that were seen, except allocators
   record::Tax tax;
 
-  /// Share of CPU time of a cause, 0 to 1, or the least that it is; nothing where it was not measured.
+  /// Returns the share of CPU time that a cause takes, from 0 to 1, or a lower bound of this share; std::nullopt if no
+  /// share was measured.
   [[nodiscard]] std::optional<double> share(Cause cause) const;
-  /// Of all causes together.
+  /// Returns the share of CPU time that all causes take together.
   [[nodiscard]] std::optional<double> zeroing() const;
 };
 using Recording = Measured<Recorded>;
 
-/// Records one run with these variables. Nothing if it was stopped.
+/// Records one run with these variables. Returns std::nullopt if a signal stopped the run.
 std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables);
 
 }  // namespace zerotax::advise

@@ -9,7 +9,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// Whether two lists of settings can be joined: they have no name in common.
+/// Whether two lists of settings can be joined: no setting may be in both lists.
 bool can_join(const std::string& variable, const std::string& one, const std::string& other) {
   if (!record::is_list(variable)) return false;
   const std::vector<std::string> names = record::names_in_list(variable, one);
@@ -32,7 +32,7 @@ std::string other_preloads() {
   if (before == nullptr) return kept;
   const std::string all = before;
   for (std::size_t at = 0; at < all.size();) {
-    // The loader takes blanks and colons.
+    // The loader accepts blanks and colons as separators in LD_PRELOAD.
     const std::size_t end = std::min(all.find_first_of(" :", at), all.size());
     const std::string file = all.substr(at, end - at);
     if (!file.empty() && allocator_name(file).empty()) kept += (kept.empty() ? "" : ":") + file;

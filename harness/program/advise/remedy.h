@@ -9,40 +9,43 @@
 
 namespace zerotax::advise {
 
-/// Something that a program can be run with: settings in its environment, an allocator that is preloaded, or both.
+/// A change in how a program is run: settings in its environment, a preloaded allocator, or both.
 struct Remedy {
-  std::string name;       ///< short: "glibc: raised thresholds", "jemalloc", "jemalloc: no decay"
-  std::string allocator;  ///< whose settings they are, or which is preloaded
-  Measured<std::string> version{NotAvailable{"its library was not asked"}};  ///< of the allocator that is preloaded
-  OrNull<std::string> preload;  ///< path of its library; none: the program keeps its own
+  std::string name;       ///< short name: "glibc: raised thresholds", "jemalloc", "jemalloc: no decay"
+  std::string allocator;  ///< allocator to which the settings belong, or the preloaded allocator
+  Measured<std::string> version{NotAvailable{"its library was not asked"}};  ///< version of the preloaded allocator
+  OrNull<std::string> preload;  ///< path of the preloaded library; null if the program keeps its own allocator
   std::map<std::string, std::string> env;
-  std::vector<record::Cause> causes;  ///< of zeroing, that it could matter for; empty: any
-  std::string words;                  ///< what it does
-  std::string costs;                  ///< what it may cost
-  std::vector<std::size_t> parts;     ///< the remedies that it is made of
-  bool parts_must_gain = false;       ///< it is tried if each of them gained; else if none was worse
+  std::vector<record::Cause> causes;  ///< causes of zeroing for which the remedy may help; empty for any
+  std::string words;                  ///< effect of the remedy
+  std::string costs;                  ///< possible costs of the remedy
+  std::vector<std::size_t> parts;     ///< indices of the remedies that this remedy combines
+  bool parts_must_gain = false;       ///< whether to try the combination only if each part gained; otherwise it
+                                      ///< suffices that no part was slower
 };
 
 using record::allocator_name;
 
-/// LD_PRELOAD as the user has it, without the allocators in it.
+/// Returns the user's LD_PRELOAD without allocators.
 std::string other_preloads();
 
-/// How many things somebody has to set.
+/// Returns the number of settings that a user must make.
 std::size_t settings(const Remedy& remedy);
 
-/// What is put before a command: "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=thp:always", quoted for a shell.
-/// What the user's own LD_PRELOAD has besides allocators stays behind it.
+/// Returns the text to put before a command, quoted for a shell: "LD_PRELOAD=/usr/lib/libjemalloc.so.2
+/// MALLOC_CONF=thp:always". In LD_PRELOAD, the remedy's library comes first. Libraries of the user's own LD_PRELOAD
+/// follow, except allocators.
 std::string paste_text(const Remedy& remedy);
 
-/// The variables of a run under it, LD_PRELOAD included, on top of our own environment.
+/// Returns the variables of a run under the remedy, including LD_PRELOAD. The run gets these variables in addition to
+/// this command's environment.
 std::map<std::string, std::string> environment_of(const Remedy& remedy);
 
-/// Whether two remedies can be used together: at most one preloads, and no variable has two values that cannot be
-/// joined. Some variables hold lists of settings: GLIBC_TUNABLES, MALLOC_CONF, SCUDO_OPTIONS.
+/// Whether two remedies can be used together. At most one may preload an allocator, and no variable may have two values
+/// that cannot be joined. GLIBC_TUNABLES, MALLOC_CONF and SCUDO_OPTIONS are lists of settings, which can be joined.
 bool can_combine(const Remedy& one, const Remedy& other);
 
-/// Both together, with name, settings, words and costs of both; its `parts` are empty.
+/// Combines two remedies: names, settings, words and costs. Leaves the result's `parts` empty.
 Remedy combined(const Remedy& one, const Remedy& other);
 
 }  // namespace zerotax::advise

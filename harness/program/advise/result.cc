@@ -40,7 +40,7 @@ ConfirmedRemedy confirmed_remedy(const Advice& advice, const Confirmation& confi
   confirmed.alpha = confirmation.alpha;
   confirmed.confirmed = confirmation.confirmed;
   confirmed.why_not = confirmation.why_not;
-  confirmed.p = NotAvailable{"it was not finished"};
+  confirmed.p = NotAvailable{"the confirmation was not finished"};
   if (!confirmation.verdicts.empty()) confirmed.p = verdict_of(confirmation, advice.request.method.goal).p;
   return confirmed;
 }
@@ -83,7 +83,8 @@ AdviceResult advice_result(const Advice& advice) {
       result.remedies.push_back(tried_remedy(advice, i));
     } else {
       result.not_tried.push_back(
-          {advice.catalogue.remedies[i].name, standing.why.empty() ? "it was interrupted before" : standing.why});
+          {advice.catalogue.remedies[i].name,
+           standing.why.empty() ? "the search was interrupted before this remedy" : standing.why});
     }
   }
   result.not_tried.insert(result.not_tried.end(), advice.catalogue.not_tried.begin(), advice.catalogue.not_tried.end());

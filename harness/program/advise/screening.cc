@@ -11,16 +11,17 @@
 namespace zerotax::advise {
 namespace {
 
-/// Candidates between two runs of the present state.
+/// Number of candidates that run between two unchanged runs.
 constexpr std::size_t kBetween = 3;
 constexpr std::size_t kFinalists = 3;
-/// Fewer than these are not halved: one run each would have to tell them apart.
+/// Minimum number of candidates that halving keeps. Single runs cannot decide among so few.
 constexpr std::size_t kFewest = 4;
 constexpr std::size_t kFastest = 2;
-/// What is that much slower than the best, and three times the noise, drops out, half or not.
+/// A candidate this far behind the best (difference of logarithms) drops out before halving, unless the distance is
+/// within three times the noise.
 constexpr double kFarBehind = 0.10;
 
-/// Of two logarithms of figures, each with this noise.
+/// Whether the logarithm `own` is clearly larger than `least`. `noise` is the standard deviation of either logarithm.
 bool is_clearly_more(double own, double least, double noise) {
   return own - least > std::max(kFarBehind, 3 * std::sqrt(2.0) * noise);
 }
@@ -52,7 +53,7 @@ bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
   return true;
 }
 
-/// A run of each in random order; what failed before fails again, and is left out.
+/// Runs each contestant once, in random order. Skips contestants with a failed run, because they would fail again.
 bool Screening::cycle(std::vector<std::size_t>& contestants, bool starts_with_present) {
   for (std::size_t i = contestants.size(); i > 1; --i) std::swap(contestants[i - 1], contestants[random_.below(i)]);
   for (std::size_t i = 0; i < contestants.size(); ++i) {
@@ -74,9 +75,9 @@ bool Screening::round(std::vector<std::size_t> contestants, unsigned cycles) {
   return once(Phase::kScreen, round_, kPresent);
 }
 
-/// One run of each, then a second one of those that would drop out by it (of all, if brief): the first may pay alone
-/// for what later runs find in place. A host that first had to back the memory made one run of huge pages 3.4 times
-/// slower.
+/// Runs each candidate once. Repeats those that would drop out (with `brief`, all candidates), because the first run
+/// may pay for memory that later runs find in place. For example, one run with huge pages was 3.4 times slower because
+/// the host first had to back the memory.
 bool Screening::first_round(const std::vector<std::size_t>& contestants) {
   const bool going = round(contestants, 1);
   rate();
@@ -91,9 +92,9 @@ bool Screening::first_round(const std::vector<std::size_t>& contestants) {
   return ended;
 }
 
-/// The first of two runs is a warm-up, as the present state has one, if it was slower than the second by more than
-/// chance explains: a median of both would keep half of what it alone had to pay. Otherwise both count. The better of
-/// two is never chosen: chance alone would make all that dropped out look faster than they are.
+/// Makes the first of two runs a warm-up if it was slower than the second by more than chance explains, because the
+/// median of both would include half of the extra time. Otherwise both runs count. The better of two runs is never
+/// chosen, because chance alone would make repeated candidates look faster than candidates with one run.
 void Screening::leave_out_cold_run(std::size_t candidate) {
   const std::vector<double>& ratios = result_.standings[candidate].log_ratios;
   if (ratios.size() < 2 || !is_clearly_more(ratios[0], ratios[1], noise_of_score(result_.noise, 1))) return;
@@ -131,7 +132,8 @@ double Screening::tolerance(std::size_t candidate) const {
   return noise_of_score(result_.noise, result_.standings[candidate].log_ratios.size());
 }
 
-/// Those that may be recommended as far as is known, by their score; slower ones have dropped out.
+/// Returns the candidates that may still be recommended, the best score first. Leaves out candidates that are slower
+/// than the unchanged program.
 std::vector<std::size_t> Screening::standing() const {
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -144,9 +146,9 @@ std::vector<std::size_t> Screening::standing() const {
   return left;
 }
 
-/// The candidates that are left, in order of preference. Among those about as good as the best, those that change no
-/// allocator come first, then the shorter ones, then those that take less memory. About as good: within some percent of
-/// the cost of the present state, or within the noise.
+/// Returns the remaining candidates in order of preference. Candidates about as good as the best come first: within
+/// `near` of the unchanged cost, or within the noise. Among these, candidates that keep the allocator come first, then
+/// candidates with fewer settings, then candidates that take less memory.
 std::vector<std::size_t> Screening::ranked() const {
   std::vector<std::size_t> left = standing();
   if (left.empty()) return left;
@@ -169,7 +171,8 @@ bool Screening::is_far_behind(std::size_t candidate, std::size_t best) const {
   return std::exp(own) - std::exp(least) > method_.near && is_clearly_more(own, least, tolerance(candidate));
 }
 
-/// Those that worked and are out nevertheless: slower than the present state, far behind the best, or too heavy.
+/// Returns the candidates that worked but drop out: slower than the unchanged program, far behind the best candidate,
+/// or too heavy.
 std::vector<std::size_t> Screening::dropping_out() const {
   const std::vector<std::size_t> by_score = standing();
   std::vector<std::size_t> out;
@@ -186,7 +189,7 @@ std::vector<std::size_t> Screening::better_half() const {
   std::vector<std::size_t> left = ranked();
   const std::size_t half = std::max(kFewest, (left.size() + 1) / 2);
   if (left.size() > half) left.resize(half);
-  // One run may have been lucky, or not: the fastest stay in any case.
+  // The fastest candidates always stay, because the candidates preferred to them may have had lucky runs.
   for (std::size_t i = 0; i < std::min(kFastest, by_score.size()); ++i) {
     if (std::find(left.begin(), left.end(), by_score[i]) == left.end()) left.push_back(by_score[i]);
   }
@@ -213,7 +216,7 @@ bool Screening::may_join(const Candidate& candidate, std::string& why) const {
   return true;
 }
 
-/// Candidates made of those that did well, the most promising first.
+/// Returns the combinations whose parts did well. The most promising comes first.
 std::vector<std::size_t> Screening::joining() {
   std::vector<std::pair<double, std::size_t>> found;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -245,7 +248,7 @@ bool Screening::run() {
     if (candidates_[i].parts.empty()) {
       first.push_back(i);
     } else {
-      result_.standings[i].why = "the search ended before it was tried";
+      result_.standings[i].why = "the search ended before this remedy was tried";
     }
   }
   if (first.empty()) return true;
@@ -265,7 +268,8 @@ bool Screening::run() {
 
 std::vector<std::size_t> Screening::finalists() const {
   std::vector<std::size_t> left = ranked();
-  // Nobody has proven a gain that the band hides; a little less may be more with better luck.
+  // No confirmation can prove a gain within the band. A candidate with a slightly smaller gain stays, because its true
+  // gain may be larger.
   const double least = 0.8 * std::log1p(method_.band);
   std::erase_if(left, [&](std::size_t each) { return result_.standings[each].score > -least; });
   if (left.size() > kFinalists) left.resize(kFinalists);

@@ -6,16 +6,17 @@
 
 namespace zerotax::advise {
 
-/// Rounds of few runs each, in which most candidates drop out. Every third run or so is of the present state.
+/// Rounds of a few runs each, in which most candidates drop out. About every fourth run is of the unchanged program.
 class Screening {
  public:
   Screening(const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
             const OnPart& on_part, SearchResult& result);
 
-  /// All rounds. False if it was stopped.
+  /// Runs all rounds. Returns false if a signal stopped a run.
   bool run();
 
-  /// The candidates that are left, at most three, in the order to confirm them in. Empty if none gains enough.
+  /// Returns at most three remaining candidates, in the order in which to confirm them. Returns no candidate if none
+  /// gains enough.
   [[nodiscard]] std::vector<std::size_t> finalists() const;
 
  private:

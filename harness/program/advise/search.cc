@@ -13,7 +13,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// So many finalists may be confirmed, each at its part of alpha (Bonferroni).
+/// Maximum number of confirmations. Each confirmation has an equal part of alpha (Bonferroni).
 constexpr std::size_t kMostConfirmations = 2;
 
 double ratio_of(const Confirmation& confirmation, Goal goal) {
@@ -46,7 +46,7 @@ class Confirming {
   Confirming(const SearchMethod& method, const RunOnce& run, const OnPart& on_part, SearchResult& result)
       : method_(method), run_(run), on_part_(on_part), result_(result), order_(method.seed + 1) {}
 
-  /// False if it was stopped.
+  /// Returns false if a signal stopped a run.
   bool confirm(std::size_t candidate) {
     Confirmation& confirmation = result_.confirmations.emplace_back();
     confirmation.candidate = candidate;
@@ -76,9 +76,10 @@ class Confirming {
       figures[is_present ? 0 : 1] = trial.figures;
       if (trial.end == Trial::End::kOk || is_present) continue;
       result_.standings[candidate].note(trial);
-      confirmation.why_not = trial.end == Trial::End::kFailed       ? "a run of it failed"
-                             : trial.end == Trial::End::kMoreMemory ? "a run of it took too much memory"
-                                                                    : "a run of it changed the program's output";
+      confirmation.why_not = trial.end == Trial::End::kFailed       ? "a run with the remedy failed"
+                             : trial.end == Trial::End::kMoreMemory ? "a run with the remedy took too much memory"
+                                                                    : "a run with the remedy changed the program's "
+                                                                      "output";
       return true;
     }
     confirmation.present.push_back(figures[0]);
@@ -100,7 +101,7 @@ class Confirming {
     if (verdict.kind != TimeVerdict::Kind::kFaster) {
       confirmation.why_not = "the gain was not confirmed";
     } else if (heavy) {
-      confirmation.why_not = memory ? "it took too much memory" : "it took too much CPU time";
+      confirmation.why_not = memory ? "the remedy took too much memory" : "the remedy took too much CPU time";
     } else {
       confirmation.confirmed = true;
     }
@@ -113,7 +114,7 @@ class Confirming {
   PairOrder order_;
 };
 
-/// The best of what is too heavy, if its gain is worth mentioning beside the winner's.
+/// Returns the best candidate that is too heavy, if that candidate gains noticeably more than the winner.
 std::optional<std::size_t> faster_still(const SearchResult& result, const SearchMethod& method) {
   const double winner = result.winner ? result.standings[*result.winner].score : 0;
   double best = winner - std::log1p(method.band);
@@ -140,10 +141,10 @@ void Standing::note(const Trial& trial) {
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method) {
   const auto first = static_cast<std::size_t>(
       std::count_if(candidates.begin(), candidates.end(), [](const Candidate& each) { return each.parts.empty(); }));
-  // What drops out of the first round does so after two runs.
+  // Candidates that drop out in the first round have two runs.
   const std::size_t again = method.brief ? 0 : first * 4 / 3 + 1;
   const std::size_t second = method.brief ? first : (first + 1) / 2 + method.most_joined;
-  // Every third run or so is of the present state; the last round is of the finalists.
+  // The factor 4 / 3 includes the unchanged runs in between. The finalists take 10 runs in the last round.
   return 3 + first * 4 / 3 + again + 2 * (second * 4 / 3 + 1) + 10 + std::size_t{2} * method.most_pairs;
 }
 

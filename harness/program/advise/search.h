@@ -11,66 +11,69 @@
 
 namespace zerotax::advise {
 
-/// What is to become less.
+/// The metric to reduce.
 enum class Goal { kCpu, kWall, kFaults, kMemory };
 ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory")
 inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory};
 
-/// The names of the goals, as in --goal and in the document.
+/// Returns the names of the goals, as --goal and the document write them.
 std::vector<std::string> goal_names();
-/// Throws UsageError.
+/// Throws UsageError if `text` is not the name of a goal.
 Goal parse_goal(const std::string& text);
 
 struct Figures {
-  RESULT("figures", "What a run used, with all of its processes.");
-  FIELD(double, cpu_s, "CPU time, user and kernel, in seconds; of a server: its own.");
-  FIELD(double, wall_s, "Wall time, in seconds; of a server: of the load.");
+  RESULT("figures", "Resources that a run used, summed over all its processes.");
+  FIELD(double, cpu_s, "CPU time, user and kernel, in seconds; for a server, without the load command.");
+  FIELD(double, wall_s, "Wall time in seconds; for a server, wall time of the load command.");
   FIELD(double, faults, "Minor page faults.");
-  FIELD(
-      double, peak_bytes,
-      "Peak resident memory, in bytes: the largest sum over all processes at one time, of PSS where PSS can be read.");
+  FIELD(double, peak_bytes,
+        "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read).");
 };
 
-/// One of them; never 0, so that it has a logarithm.
+/// Returns the metric of a goal. The value is at least a small positive number, so that it has a logarithm.
 double figure_of(const Figures& figures, Goal goal);
 
-/// How one run ended.
+/// The outcome of one run.
 struct Trial {
   enum class End {
     kOk,
-    kFailed,         ///< another exit status, a signal, a timeout
-    kMoreMemory,     ///< it took more than a trial may, and was ended
-    kChangedOutput,  ///< another output than in the present state
-    kStopped,        ///< by us, because we are to stop
+    kFailed,         ///< different exit status from the unchanged program, a signal, or a timeout
+    kMoreMemory,     ///< killed because the run took more memory than a trial may take
+    kChangedOutput,  ///< different output from the unchanged program
+    kStopped,        ///< stopped because a signal interrupted this command
   };
   End end = End::kOk;
-  std::string why;  ///< of kFailed and kMoreMemory
+  std::string why;  ///< reason for kFailed and kMoreMemory
   Figures figures;
 };
 ENUM_WORDS(Trial::End, "ok", "failed", "more_memory", "changed_output", "stopped")
 
-/// The place of the present state among candidates: none.
+/// Index that means the unchanged program instead of a candidate.
 inline constexpr std::size_t kPresent = static_cast<std::size_t>(-1);
 
-/// What the search needs to know of a remedy; its runs show all else.
+/// The properties of a remedy that the search needs before its runs.
 struct Candidate {
   std::size_t settings = 1;
   bool preload = false;
-  std::vector<std::size_t> parts;  ///< the candidates that it is made of; empty: it is tried from the start
-  bool parts_must_gain = false;    ///< it is tried if each of them gained; else if none was clearly worse
+  std::vector<std::size_t> parts;  ///< candidates that this candidate combines; empty if it is no combination
+  bool parts_must_gain = false;    ///< whether to try the combination only if each part gained; otherwise it suffices
+                                   ///< that no part was clearly worse
 };
 
 struct SearchMethod {
   Goal goal = Goal::kCpu;
-  double alpha = 0.005;       ///< chance to recommend something that has no effect, whatever is tried
-  double band = 0.05;         ///< a smaller relative gain does not count
-  double near = 0.03;         ///< of two that differ by less of the present state's cost, the simpler one is preferred
-  double memory_ratio = 1.5;  ///< peak memory that a remedy may take, in times the present state's
-  double memory_slack = 16 << 20;  ///< bytes that it may take in any case
-  double other_ratio = 1.25;       ///< CPU time that it may take, where that is not the goal
+  double alpha = 0.005;       ///< probability of recommending a remedy that has no effect, however many remedies are
+                              ///< tried
+  double band = 0.05;         ///< smallest relative gain that counts
+  double near = 0.03;         ///< if the costs of two remedies differ by less than this part of the unchanged cost, the
+                              ///< simpler remedy is preferred
+  double memory_ratio = 1.5;  ///< limit of a remedy's peak memory, as a multiple of the unchanged program's
+  double memory_slack = 16 << 20;  ///< number of bytes beyond the unchanged program's peak that any remedy may take
+  double other_ratio = 1.25;       ///< limit of a remedy's CPU time if the goal is memory, as a multiple of the
+                                   ///< unchanged program's
   unsigned most_pairs = 24;
-  unsigned most_joined = 6;  ///< candidates of several parts that are tried at most
-  bool brief = false;        ///< two short rounds, no candidates of several parts
+  unsigned most_joined = 6;  ///< maximum number of combinations that are tried
+  bool brief = false;        ///< whether the screening has only two short rounds, without combinations
   std::uint64_t seed = 20'161'212;
 };
 
@@ -79,12 +82,13 @@ ENUM_WORDS(Phase, "warm-up", "screen", "confirm")
 
 struct SearchRun {
   Phase phase;
-  unsigned round;         ///< of the screening or confirmation, from 1 on; 0: the first runs of the present state
-  std::size_t candidate;  ///< or kPresent
+  unsigned round;         ///< round of the screening or number of the confirmation, both counted from 1; 0 for the
+                          ///< first unchanged runs
+  std::size_t candidate;  ///< index of the candidate, or kPresent
   Trial trial;
 };
 
-/// What became of a candidate in the screening.
+/// A candidate's state in the screening.
 struct Standing {
   enum class State {
     kNotTried,
@@ -94,50 +98,54 @@ struct Standing {
     kChangedOutput,
   };
   State state = State::kNotTried;
-  std::string why;                                       ///< the reason for any state but kOk
-  unsigned left_in_round = 0;                            ///< the last round that it was in
-  bool heavy = false;                                    ///< it takes more memory, or CPU time, than a remedy may
-  std::vector<double> log_ratios;                        ///< of the goal, to the present state's runs around each
-  double score = 0;                                      ///< their median
-  TimeVerdict::Kind kind = TimeVerdict::Kind::kUnknown;  ///< of these few runs
+  std::string why;                                       ///< reason for every state except kOk
+  unsigned left_in_round = 0;                            ///< last round in which the candidate took part
+  bool heavy = false;                                    ///< whether the candidate takes more memory (for the goal
+                                                         ///< memory: more CPU time) than a remedy may take
+  std::vector<double> log_ratios;                        ///< for each run, the logarithm of the ratio of the goal's
+                                                         ///< metric to the unchanged runs before and after
+  double score = 0;                                      ///< median of the logarithms
+  TimeVerdict::Kind kind = TimeVerdict::Kind::kUnknown;  ///< verdict of the few runs of the screening
 
-  /// A run that did not end well decides.
+  /// Sets the state and its reason if a run did not succeed.
   void note(const Trial& trial);
 };
 
-/// Fresh pairs of runs of a candidate and the present state.
+/// Pairs of runs of a candidate and of the unchanged program, made after the screening.
 struct Confirmation {
   std::size_t candidate = 0;
-  unsigned planned = 0;          ///< pairs that the screening's noise asks for
-  std::vector<Figures> present;  ///< a pair has the same place in both
+  unsigned planned = 0;          ///< number of pairs that a proof needs, given the noise in the screening
+  std::vector<Figures> present;  ///< metrics of the unchanged program; the other run of each pair has the same index in
+                                 ///< `remedy`
   std::vector<Figures> remedy;
   double alpha = 0;
-  std::vector<TimeVerdict> verdicts;  ///< in the order of kGoals; empty if there are no pairs
+  std::vector<TimeVerdict> verdicts;  ///< verdicts in the order of kGoals; empty if there were no pairs
   bool confirmed = false;
   std::string why_not;
 };
 
 struct SearchResult {
   std::vector<SearchRun> runs;
-  std::vector<Standing> standings;  ///< of each candidate
+  std::vector<Standing> standings;  ///< one standing per candidate
   std::vector<Confirmation> confirmations;
-  std::optional<std::size_t> winner;        ///< a candidate
-  std::optional<std::size_t> faster_still;  ///< the best of those that are too heavy, if it is better than the winner
-  double noise = 0;                         ///< standard deviation of the logarithm of one run of the present state
+  std::optional<std::size_t> winner;        ///< index of the confirmed candidate
+  std::optional<std::size_t> faster_still;  ///< index of the best candidate that is too heavy, if it is better than the
+                                            ///< winner
+  double noise = 0;                         ///< standard deviation of the logarithm of one unchanged run
   bool complete = true;
 };
 
-/// Told of each part of the search as it begins: it will take so many runs.
+/// Called at the beginning of each part of the search, with its expected number of runs.
 using OnPart = std::function<void(const std::string& what, std::size_t runs)>;
 
-/// Runs a candidate, or the present state, once.
+/// Runs a candidate, or the unchanged program, once.
 using RunOnce = std::function<Trial(std::size_t candidate)>;
 
-/// The most runs that a search takes, confirmation included.
+/// Returns the maximum number of runs of a search, including confirmation.
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method);
 
-/// Looks for the candidate that is best by the goal, and confirms it in fresh pairs of runs (docs/advise.md).
-/// All chance is of `method.seed`.
+/// Searches for the candidate that is best by the goal, and confirms the gain in new pairs of runs (docs/advise.md).
+/// `method.seed` determines all randomness.
 SearchResult search_remedies(
     const std::vector<Candidate>& candidates, const SearchMethod& method, const RunOnce& run,
     const OnPart& on_part = [](const std::string&, std::size_t) {});

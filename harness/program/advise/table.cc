@@ -12,34 +12,16 @@
 namespace zerotax::advise {
 namespace {
 
-std::string ratio_text(const Measured<Ratio>& ratio) {
-  if (!ratio) return "n/a";
-  return ratio->median < 0.001 ? "<0.001" : format_number(ratio->median);
-}
-
-/// Best first by the goal; what failed last.
-std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
-  std::vector<TriedRemedy> rows = advice.remedies;
-  const auto key = [&](const TriedRemedy& row) {
-    const Measured<Ratio>& ratio = row.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
-    const bool ok = row.reason.empty() && row.verdict != "CHANGED OUTPUT";
-    return std::pair(!ok, ratio ? ratio->median : 1e9);
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const TriedRemedy& a, const TriedRemedy& b) { return key(a) < key(b); });
-  return rows;
-}
-
 std::string note_of(const TriedRemedy& row) {
   if (!row.reason.empty()) return row.reason;
   return row.heavy ? "too heavy to be recommended" : "";
 }
 
-/// The columns of the figures, and the cells of a remedy in them, behind its own.
+/// Makes a table of the given columns and one column for each metric.
 Table table_of(std::vector<Column> columns) {
   constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 6}};
   for (const auto& [name, width] : kFigures) {
-    columns.push_back({name, Unit::kText, width, "n/a", {}, 1, Column::Side::kRight});
+    columns.push_back(right_text(name, width));
   }
   columns.push_back({"runs", Unit::kCount, 4});
   return Table(std::move(columns));
@@ -71,7 +53,7 @@ std::string tried_markdown(const AdviceResult& advice) {
   return table.empty() ? "" : "\n" + table.markdown();
 }
 
-/// Reasons, each with the names of what it is the reason for, in the order of the document.
+/// Groups the names of remedies by reason. Reasons keep the order of the document.
 std::vector<std::pair<std::string, std::string>> by_reason(const std::vector<NotTried>& rows) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const NotTried& row : rows) {
@@ -94,7 +76,7 @@ std::string figures_sentence(const Measured<Figures>& figures) {
                      format_size(static_cast<std::uint64_t>(figures->peak_bytes)));
 }
 
-/// What was confirmed how, and how noisy it was.
+/// Returns sentences about how remedies were confirmed, and about the noise.
 std::string method_sentence(const AdviceResult& advice) {
   std::string text;
   for (const ConfirmedRemedy& each : advice.confirmations) {
@@ -124,7 +106,7 @@ std::vector<std::string> sentences(const AdviceResult& advice) {
   }
   all.push_back(figures_sentence(advice.present.figures));
   if (!advice.recording) {
-    all.push_back(fmt::format("Without a recording, so that everything was tried: {}.", advice.recording.why()));
+    all.push_back(fmt::format("All remedies were tried, because there is no recording: {}.", advice.recording.why()));
   }
   std::erase(all, "");
   return all;
@@ -132,10 +114,29 @@ std::vector<std::string> sentences(const AdviceResult& advice) {
 
 }  // namespace
 
+std::string ratio_text(const Measured<Ratio>& ratio) {
+  if (!ratio) return "n/a";
+  return ratio->median < 0.001 ? "<0.001" : format_number(ratio->median);
+}
+
+bool ended_well(const TriedRemedy& remedy) { return remedy.reason.empty() && remedy.verdict != "CHANGED OUTPUT"; }
+
+std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
+  std::vector<TriedRemedy> rows = advice.remedies;
+  const auto key = [&](const TriedRemedy& row) {
+    const Measured<Ratio>& ratio = row.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
+    return std::pair(!ended_well(row), ratio ? ratio->median : 1e9);
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const TriedRemedy& a, const TriedRemedy& b) { return key(a) < key(b); });
+  return rows;
+}
+
 std::string advise_text(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
-  std::string text = recommended.line ? *recommended.line + "\n\n" : "";
-  text += wrap(recommended.sentence);
+  std::string text = wrap(headline(advice));
+  if (recommended.line) text += "\n" + *recommended.line + "\n";
+  text += "\n" + wrap(recommended.sentence);
   for (const std::string& sentence : sentences(advice)) text += wrap(sentence);
   text += tried_text(advice);
   if (!advice.not_tried.empty()) text += "\nNot tried:\n";
@@ -160,7 +161,5 @@ std::string advise_markdown(const AdviceResult& advice) {
   const std::string method = method_sentence(advice);
   return method.empty() ? text : text + "\n" + markdown_escaped(method) + "\n";
 }
-
-std::string next_step(const AdviceResult& advice) { return advice.recommendation.line.value_or(""); }
 
 }  // namespace zerotax::advise

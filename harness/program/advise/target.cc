@@ -17,7 +17,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// A remedy may take so many times the program's own time, and some seconds.
+/// Timeout of runs with a remedy, as a multiple of the unchanged program's time; at least kLeastPatience_s.
 constexpr double kPatience = 5;
 constexpr double kLeastPatience_s = 5;
 
@@ -57,7 +57,8 @@ std::string TargetRunner::why_failed(const MeteredRun& run) const {
   if (run.end == MeteredRun::End::kTimeout) return "did not end in time";
   if (run.end == MeteredRun::End::kNotStarted) return "could not be started: " + run.why_not_started;
   std::string why;
-  // A server ends by our signal, by itself or with a status that says so.
+  // A server may end because of the signal that we send, of its own accord, or with an exit status that reports the
+  // signal.
   const bool by_us = target_.is_server() && (run.exited ? run.code == 0 || run.code == 128 + 15 : run.code == 15);
   if (run.never_ready) {
     why = "ended before it was ready: " + end_text(run.exited, run.code);
@@ -94,7 +95,7 @@ Trial TargetRunner::run(const Variables& variables) {
   trial.why = fmt::format("ended because it took more than {}: {}", format_size(limit),
                           limit == trial_memory(static_cast<std::uint64_t>(peak_bytes_))
                               ? "twice the memory of the unchanged program plus 256 MiB"
-                              : "the memory that was free");
+                              : "the free memory of the machine");
   return trial;
 }
 
@@ -119,27 +120,25 @@ Trial TargetRunner::run_present() {
   const std::string name = shell_text({target_.words.front()});
   if (trial.end == Trial::End::kFailed) {
     std::string remedy =
-        "only runs that succeed are compared; its standard input is /dev/null (give --input FILE), and it "
-        "has no terminal";
+        "only successful runs are compared; standard input is /dev/null (give --input FILE), and there is no "
+        "terminal";
     if (reference_) {
       remedy =
-          "it succeeded before, and failed now without any remedy: advice needs a program that does the same each "
-          "time";
+          "the program succeeded before, and failed now without any remedy: advice needs a program that does the "
+          "same each time";
       if (!last_tried_.empty()) remedy += fmt::format("; the run before this one had {}", last_tried_);
     }
     if (trial.why.starts_with("did not end")) {
       trial.why = fmt::format("did not end within {:g} s", target_.timeout_s);
-      remedy = "give --timeout SECONDS; for a server, --load COMMAND, after which it is ended";
+      remedy = "give --timeout SECONDS; for a server, give --load COMMAND, after which the server is ended";
       if (target_.is_server()) remedy = "give --timeout SECONDS, and check --ready and --load";
     }
     throw UsageError(fmt::format("'{}' {}", name, trial.why), remedy);
   }
   if (trial.end == Trial::End::kChangedOutput) {
     throw UsageError(
-        fmt::format("'{}' prints something else from run to run, so that a change by a remedy could not be "
-                    "seen",
-                    name),
-        "give --ignore-output, if that is how it should be");
+        fmt::format("'{}' prints different text from run to run, which would hide changes by a remedy", name),
+        "give --ignore-output if this is intended");
   }
   if (trial.end == Trial::End::kOk) {
     if (!reference_) reference_ = last_output_;

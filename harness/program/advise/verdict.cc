@@ -11,7 +11,6 @@
 #include "base/units.h"
 
 namespace zerotax::advise {
-namespace {
 
 const char* goal_words(Goal goal) {
   constexpr const char* kWords[] = {"CPU time", "wall time", "page faults", "peak memory"};
@@ -24,12 +23,14 @@ std::string value_text(Goal goal, double value) {
   return format_ns(value * 1e9);
 }
 
+namespace {
+
 std::string kind_word(TimeVerdict::Kind kind, Goal goal) {
   using Kind = TimeVerdict::Kind;
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;
   if (!time && kind == Kind::kFaster) return "LESS";
   if (!time && kind == Kind::kSlower) return "MORE";
-  return word_of(kind);
+  return word(kind);
 }
 
 std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
@@ -39,7 +40,7 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
   return values;
 }
 
-/// "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)", of a confirmation.
+/// Formats how a confirmation changed a metric: "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)".
 std::string change_text(const Confirmation& confirmation, Goal goal) {
   const TimeVerdict& verdict = verdict_of(confirmation, goal);
   return fmt::format("{} {} -> {} ({})", goal_words(goal),
@@ -56,7 +57,8 @@ std::string gains_text(const Confirmation& confirmation, Goal goal) {
   return text + ".";
 }
 
-/// The changes between the two recordings, which are exact where times are not. Counts that one lacks are left out.
+/// Returns a sentence about the differences between the recordings of the unchanged program and of the remedy. These
+/// counts are exact even if times are not. Omits counts that are missing in one recording.
 std::string recorded_text(const Advice& advice) {
   if (!advice.after || !*advice.after || !advice.recording) return "";
   std::vector<std::string> changes;
@@ -72,8 +74,8 @@ std::string recorded_text(const Advice& advice) {
   return changes.empty() ? "" : fmt::format("Recorded: {}.", fmt::join(changes, ", "));
 }
 
-/// Memory that the remedy keeps and the unchanged program returns: an idle program holds it, though its peak is the
-/// same.
+/// Returns a sentence about memory that the remedy keeps and the unchanged program returns. This memory is a cost even
+/// if the peak is the same, because an idle program keeps it.
 std::string kept_text(const Advice& advice) {
   if (!advice.after || !*advice.after || !advice.recording) return "";
   const record::Count& before = advice.recording->kept_bytes;
@@ -81,7 +83,8 @@ std::string kept_text(const Advice& advice) {
   constexpr std::uint64_t kNoticeable = std::uint64_t{1} << 20;
   if (!before || !after || *after < *before + std::max(kNoticeable, *before / 10)) return "";
   return fmt::format(
-      " Memory stays: a process holds up to {} until its end, where it returned all but {}; an idle process holds it.",
+      " Memory stays: a process keeps up to {} until its end, also while it is idle. Without the remedy, a process "
+      "keeps {}.",
       format_size(*after), format_size(*before));
 }
 
@@ -104,7 +107,7 @@ std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirm
   return text + (remedy.costs.empty() ? "" : " In general: " + remedy.costs + ".");
 }
 
-/// The remedy that takes more than it may, and what it would gain.
+/// Returns the remedy that takes too much memory or CPU time, with its gain.
 OrNull<Alternative> faster_still(const Advice& advice) {
   if (!advice.result.faster_still) return {};
   const std::size_t at = *advice.result.faster_still;
@@ -121,11 +124,12 @@ OrNull<Alternative> faster_still(const Advice& advice) {
                                  goal_words(other), remedy.name, format_number(ratio(goal)), goal_words(goal))};
 }
 
-/// What is best without another allocator, where the winner brings one.
+/// Returns the best remedy that keeps the program's own allocator, if the winner uses another allocator.
 OrNull<Alternative> without_preload(const Advice& advice) {
   const std::vector<Standing>& standings = advice.result.standings;
   if (!advice.catalogue.remedies[*advice.result.winner].preload) return {};
-  std::vector<std::pair<double, std::size_t>> found;  // its share of what the program costs now
+  std::vector<std::pair<double, std::size_t>> found;  // for each remedy: its cost as a multiple of the unchanged
+                                                      // program's, and its index
   for (std::size_t i = 0; i < standings.size(); ++i) {
     const Standing& each = standings[i];
     const Remedy& remedy = advice.catalogue.remedies[i];
@@ -135,7 +139,7 @@ OrNull<Alternative> without_preload(const Advice& advice) {
   std::sort(found.begin(), found.end());
   std::optional<std::size_t> best;
   for (const auto& [cost, i] : found) {
-    // Of those that are about as good, the shortest.
+    // Prefers the remedy with the fewest settings among about equally good remedies.
     if (cost > found.front().first + advice.request.method.near) break;
     if (!best || settings(advice.catalogue.remedies[i]) < settings(advice.catalogue.remedies[*best])) best = i;
   }
@@ -178,7 +182,7 @@ std::string interrupted_text(const Advice& advice) {
     if (each.score < -0.05 && (best == standings.size() || each.score < standings[best].score)) best = i;
   }
   if (best == standings.size()) {
-    return advice.result.runs.size() > 3 ? "Interrupted: nothing that was tried so far looks better."
+    return advice.result.runs.size() > 3 ? "Interrupted: no remedy that was tried so far looks better."
                                          : "Interrupted: nothing is known yet.";
   }
   return fmt::format("Interrupted: nothing is confirmed. So far {} looks best: {} times the {} in {}.",
@@ -186,8 +190,8 @@ std::string interrupted_text(const Advice& advice) {
                      goal_words(advice.request.method.goal), format_counted(standings[best].log_ratios.size(), "run"));
 }
 
-/// A program that sees the remedy, or chance, may do less work: that is no gain of the remedy's. Empty if it did as
-/// much both times.
+/// Returns a warning if the two recorded runs did different amounts of work; empty if they did about the same. A
+/// program that notices the remedy, or chance, can be the cause. Less work is not a gain of the remedy.
 std::string other_work_text(const Advice& advice) {
   constexpr double kFew = 100;
   constexpr double kMostRatio = 2;
@@ -196,12 +200,13 @@ std::string other_work_text(const Advice& advice) {
   const double after = (*advice.after)->calls;
   if (std::max(before, after) < kFew || std::max(before, after) <= kMostRatio * std::min(before, after)) return "";
   return fmt::format(
-      "The recorded runs did not do the same work: {} of malloc's family without the remedy, {} with it. "
-      "What is gained may be work that was not done. ",
+      "The recorded runs did not do the same work: {} of malloc's family without the remedy, {} with it. The gain"
+      " may be work that was not done. ",
       format_counted(static_cast<std::uint64_t>(before), "call"), format_count(static_cast<std::uint64_t>(after)));
 }
 
-/// The simplest of about equally good remedies is recommended, even below others in the table.
+/// Returns a sentence that explains why a remedy is recommended although others took less: of about equally good
+/// remedies, the simplest is recommended.
 std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
   const Goal goal = advice.request.method.goal;
   const auto ratio = [&](std::size_t i) {
@@ -221,12 +226,12 @@ std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
       less.push_back(i);
     }
   }
-  if (less.empty()) return unconfirmed.empty() ? std::nullopt : std::optional("Why this one:" + unconfirmed);
+  if (less.empty()) return unconfirmed.empty() ? std::nullopt : std::optional("Reason for this choice:" + unconfirmed);
   std::sort(less.begin(), less.end(), [&](std::size_t a, std::size_t b) { return ratio(a) < ratio(b); });
   return fmt::format(
-      "Why this one: {} took less in few runs, {} the least ({} times). The difference is no more than the noise or "
-      "{:.0f} % of the unchanged program. The recommended remedy needs no other allocator, fewer settings or less "
-      "memory.{}",
+      "Reason for this choice: {} took less in few runs, {} the least ({} times). The difference is no more than the "
+      "noise or {:.0f} % of the unchanged program. The recommended remedy needs no other allocator, fewer settings or "
+      "less memory.{}",
       format_counted(less.size(), "remedy", "remedies"), advice.catalogue.remedies[less.front()].name,
       format_number(ratio(less.front())), 100 * advice.request.method.near, unconfirmed);
 }
@@ -281,7 +286,7 @@ Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal
     return Ratio{ratio.median, ratio.low, ratio.high};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
-  if (ratios[remedy].empty()) return NotAvailable{"no run of it ended well"};
+  if (ratios[remedy].empty()) return NotAvailable{"no run with the remedy succeeded"};
   return Ratio{std::exp(median(ratios[remedy])), {}, {}};
 }
 
@@ -294,6 +299,9 @@ Recommendation recommendation(const Advice& advice) {
                        : advice.nothing_to_gain ? AdviceKind::kNothingToGain
                                                 : AdviceKind::kNothingHelps;
     recommended.sentence = advice.complete ? nothing_text(advice) : interrupted_text(advice);
+    if (advice.recording && advice.recording->tax.advice_is_for_program) {
+      recommended.for_program = advice.recording->tax.advice;
+    }
   }
   if (advice.result.winner || advice.complete) recommended.faster_still = faster_still(advice);
   return recommended;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kTopFunctions = 20;
 
-/// A place in a function: the one that it calls from, or 0 for all of them that were innermost.
+/// A position in a function: the address of a call, or 0 for an innermost frame and in trees of functions.
 struct Place {
   Frame frame;
   std::uint64_t address = 0;
@@ -51,7 +51,7 @@ Node tree_of(const Stacks& stacks, bool by_place) {
   return root;
 }
 
-/// Where a call is: of several innermost places, the one that was sampled most.
+/// Sets the place of a call. If there are several innermost places, sets the place with the most samples.
 void add_place(Call& call, const Place& place, const Node& node) {
   std::uint64_t address = place.address;
   std::uint64_t offset = place.frame.offset;
@@ -74,18 +74,21 @@ void most_samples_first(std::vector<T>& list) {
   std::stable_sort(list.begin(), list.end(), [](const T& one, const T& other) { return one.samples > other.samples; });
 }
 
+Function function_of(const Frame& frame, std::uint64_t samples) {
+  return {frame.function, frame.module, samples, frame.after.empty() ? std::nullopt : std::optional(frame.after)};
+}
+
 std::vector<Call> children_of(const Node& node, bool by_place) {
   std::vector<Call> calls;
   for (const auto& [place, child] : node.children) {
-    calls.push_back(
-        {{place.frame.function, place.frame.module, child.samples}, children_of(child, by_place), {}, {}, {}});
+    calls.push_back({function_of(place.frame, child.samples), children_of(child, by_place), {}, {}, {}});
     if (by_place) add_place(calls.back(), place, child);
   }
   most_samples_first(calls);
   return calls;
 }
 
-/// " + 61 [0x10a279f5d]"; a comma where there are other places.
+/// Formats the place of a call: " + 61 [0x10a279f5d]". Adds ",..." to each number if the call combines several places.
 std::string place_of(const Call& call) {
   if (!call.places) return "";
   std::string text;
@@ -95,14 +98,16 @@ std::string place_of(const Call& call) {
   return text;
 }
 
-/// Cuts a line that is too wide. A place is kept: the module is left out first, then the name is cut at its end.
+/// Shortens a line that is too wide: first leaves out the module, then cuts the name at its end. The place always
+/// stays.
 std::string call_line(const std::string& before, const Function& function, const std::string& place,
                       std::size_t columns) {
-  std::string line = before + function.function;
+  const std::string name = function.after ? "after " + *function.after : function.function;
+  std::string line = before + name;
   if (!function.module.empty()) line += fmt::format(" (in {})", function.module);
   if (shown_width(line) + place.size() > columns) {
     const std::size_t room = columns - std::min(columns, place.size());
-    if (!place.empty()) line = before + function.function;
+    if (!place.empty()) line = before + name;
     if (room > 3) line = first_characters(line, room);
   }
   return line + place + "\n";
@@ -119,7 +124,7 @@ struct TreeWriter {
         hidden += call.samples;
         continue;
       }
-      // A chain of single calls is deep: indent two columns per level, and never beyond the middle of the line.
+      // Indents each level by two more columns, up to the middle of the line, because chains of single calls are deep.
       const std::string indent(std::min(2 * depth, columns / 2), ' ');
       text += call_line(fmt::format("{:>7} {}", call.samples, indent), call, place_of(call), columns);
       write(call.children, depth + 1, text);
@@ -152,7 +157,7 @@ std::vector<Function> top_of_stack(const ProfileData& data) {
   for (const auto& [stack, count] : data.stacks) counts[stack.back()] += count;
   std::vector<Function> functions;
   functions.reserve(counts.size());
-  for (const auto& [frame, count] : counts) functions.push_back({frame.function, frame.module, count});
+  for (const auto& [frame, count] : counts) functions.push_back(function_of(frame, count));
   most_samples_first(functions);
   return functions;
 }

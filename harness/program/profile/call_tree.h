@@ -9,14 +9,15 @@
 
 namespace zerotax::profile {
 
-/// Functions, whatever place in them.
+/// Returns the call tree of functions. Calls in this tree have no `offset`, `address` or `places`.
 std::vector<Call> call_tree(const std::map<Stack, std::uint64_t>& stacks);
-/// A tree of each thread, of places. Those with the most samples first.
+/// Returns for each thread the call tree of places. The thread with the most samples comes first.
 std::vector<Thread> thread_trees(const ProfileData& data);
-/// By the innermost function, those with the most samples first.
+/// Returns the innermost functions. The function with the most samples comes first.
 std::vector<Function> top_of_stack(const ProfileData& data);
 
-/// They for the terminal, at most `columns` wide; branches under `least` (a share of all samples, 0 to 1) are left out.
+/// Formats the tree for the terminal, at most `columns` wide. Omits branches whose share of all samples is below
+/// `least` (0 to 1).
 std::string tree_lines(const std::vector<Call>& tree, std::uint64_t samples, std::size_t columns, double least);
 std::string thread_lines(const Profile& profile, std::size_t columns, double least);
 std::string top_lines(const Profile& profile, std::size_t columns);

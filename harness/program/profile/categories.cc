@@ -17,7 +17,7 @@ constexpr const char* kKernelModule = "kernel";
 constexpr const char* kKernelCategories[] = {"page faults", "mapping calls", "other kernel"};
 constexpr const char* kUserCategories[] = {"zeroing", "filling",   "memset (value unknown)",
                                            "copying", "allocator", "program"};
-/// Where the cause is not known. The kernel's may be any of its categories.
+/// Categories of unknown cause. Unknown kernel samples may belong to any category of the kernel.
 constexpr const char* kUnknownKernel = "kernel (cause unknown)";
 constexpr const char* kWaiting = "waiting";
 constexpr const char* kUnknownRunning = "running (not sampled)";
@@ -53,7 +53,7 @@ bool is_allocator_entry(const Frame& frame) {
   return names.contains(frame.function);
 }
 
-/// What the kernel was doing, by its frames; nothing if the stack ends in user mode.
+/// Returns the category of a stack whose innermost frame is in the kernel; empty if that frame is in user mode.
 std::string kernel_category(const Stack& stack) {
   if (stack.empty() || stack.back().module != kKernelModule) return "";
   if (stack.back().function == kKernelNotSampled || stack.back().function == KernelSymbols::kUnknown)
@@ -77,7 +77,7 @@ const Frame* innermost_user_frame(const Stack& stack) {
   return nullptr;
 }
 
-/// Samples of one category, and of page faults those that a memset or bzero took.
+/// Samples of one category. For page faults, also the samples in faults that a memset or bzero took.
 struct CategorySamples {
   std::uint64_t samples = 0;
   std::uint64_t zeros = 0;
@@ -116,7 +116,7 @@ bool is_one_of(const std::string& category, const Names& names) {
   return std::any_of(std::begin(names), std::end(names), [&](const char* each) { return category == each; });
 }
 
-/// Why it is not known how many samples a category has; empty if it is.
+/// Returns the reason why the number of a category's samples is unknown; empty if the number is known.
 std::string why_unknown(const std::string& category, const Categories& found, const ProfileData& data) {
   if (is_one_of(category, kUserCategories)) return data.denied.empty() ? "" : "nothing could be sampled";
   if (!is_one_of(category, kKernelCategories)) return "";
@@ -127,8 +127,8 @@ std::string why_unknown(const std::string& category, const Categories& found, co
   return "the kernel hides the names of its functions (kernel.kptr_restrict)";
 }
 
-/// The most samples that a category of the kernel may have: its own and those of unknown cause. A page fault is taken
-/// outside of system calls, a mapping call is one.
+/// Returns an upper bound of the samples of a kernel category: its own samples plus those of unknown cause. Page faults
+/// occur outside of system calls, and mapping calls are system calls, so each gets only a part of the unknown samples.
 std::uint64_t at_most(const std::string& category, const Categories& found, bool sampled) {
   const auto of = [&](const std::string& name) {
     const auto entry = found.find(name);
@@ -192,8 +192,7 @@ std::vector<Category> categories_of(const ProfileData& data, bool wall) {
 }
 
 std::string category_lines(const Profile& profile) {
-  Table table(
-      {{"", Unit::kNumber, 7}, {"", Unit::kText, 8, "", {}, 1, Column::Side::kRight}, {"", Unit::kText, 0, "", {}, 2}});
+  Table table({{"", Unit::kNumber, 7}, right_text("", 8, 1, ""), {"", Unit::kText, 0, "", {}, 2}});
   for (const Category& category : profile.categories) {
     if (category.samples && *category.samples == 0) continue;
     std::string of_them;

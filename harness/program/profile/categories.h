@@ -9,15 +9,16 @@
 
 namespace zerotax::profile {
 
-/// What a sampled stack was busy with, by its innermost frames: "zeroing", "filling", "memset (value unknown)", "page
-/// faults", "mapping calls", "other kernel", "copying", "allocator", "program". A page fault taken by a memset is a
-/// page fault. `fill`: what a memset was writing.
+/// Returns the activity of a sampled stack, which its innermost frames decide: "zeroing", "filling", "memset (value
+/// unknown)", "page faults", "mapping calls", "other kernel", "copying", "allocator", "program". A page fault that a
+/// memset takes counts as a page fault. `fill` is the value that a memset was writing.
 std::string category_of(const Stack& stack, Fill fill = Fill::kUnknown);
 
-/// Those with the most samples first. `wall`: threads that wait have one, too.
+/// Returns the categories. The category with the most samples comes first. With `wall`, waiting threads have a
+/// category, too.
 std::vector<Category> categories_of(const ProfileData& data, bool wall);
 
-/// They for the terminal.
+/// Formats the categories for the terminal.
 std::string category_lines(const Profile& profile);
 
 }  // namespace zerotax::profile

@@ -5,8 +5,10 @@
 
 #include "base/size.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "observe/flame_graph.h"
 #include "observe/running_process.h"
@@ -112,15 +114,17 @@ ExitStatus profile(const Options& options) {
   subject.system_s = run.system_s;
   subject.faults = run.faults;
   subject.exit_status = run.exit_status;
-  const Profile found = profile_result(subject, run.data, describe_environment());
+  Profile found = profile_result(subject, run.data, describe_environment());
+  found.kind = options.pid ? ProfiledKind::kProcess : words.empty() ? ProfiledKind::kCase : ProfiledKind::kCommand;
   if (!options.json.empty()) write_file(options.json, json_text(profile_json(found)));
-  // A picture of the smaller part would mislead as a tree of it does.
+  // A flame graph of the smaller part would be as misleading as a call tree.
   const bool misleads = is_mostly_unseen(found);
   if (!options.folded.empty() && !misleads) write_file(options.folded, folded_text(folded_stacks(run.data)));
   if (!options.svg.empty() && !misleads) write_file(options.svg, flame_graph(subject, run.data));
-  const std::string text = profile_text(found, 80, options.least / 100);
+  const std::string full = wrap(headline(found)) + "\n" + profile_text(found, 80, options.least / 100);
+  const std::string text = wants_full_text() ? full : answer_text(profile_answer(found));
   if (!options.text.empty()) {
-    write_file(options.text, text);
+    write_file(options.text, full);
   } else if (words.empty()) {
     if (options.json != "-" && options.folded != "-") print_lines(stdout, text);
   } else {
@@ -130,21 +134,20 @@ ExitStatus profile(const Options& options) {
 }
 
 void add_target(Arguments& arguments, Options& options) {
-  arguments.option("-p,--pid", options.pid, "sample this running process and its descendants; it is not stopped")
+  arguments.option("-p,--pid", options.pid, "sample this running process and its descendants, without stopping them")
       .excludes({"--"}, {"both a process and a command are given", "leave one of them out"})
       .shown_as("PID");
   const Refusal of_start{"{0} applies only to what zerotax starts, but {1} is given", "leave one of them out"};
   add_allocator(arguments, options.allocator, "glibc for a case, a command's own").excludes({"--pid"}, of_start);
   add_env(arguments, options.env).excludes({"--pid"}, of_start);
   const Refusal of_case{"{0} applies only to a case, but {1} is given", "leave one of them out"};
-  for (Argument each :
-       {add_case(arguments, options.case_name, "where no command is given"), add_size(arguments, options.size),
-        add_touch(arguments, options.touch), add_thread(arguments, options.thread)}) {
+  for (Argument each : {add_case(arguments, options.case_name, "without a command"), add_size(arguments, options.size),
+                        add_touch(arguments, options.touch), add_thread(arguments, options.thread)}) {
     each.excludes({"--pid", "--"}, of_case);
   }
   arguments
       .option("--seconds", options.seconds,
-              "seconds to repeat the case for (default: 2), or to sample --pid (default: 10)")
+              "repeat the case, or sample --pid, for this many seconds (default: 2, or 10 for --pid)")
       .seconds()
       .excludes({"--"}, {"{0} applies only to a case or --pid, but {1} is given", "leave one of them out"})
       .shown_as("SECONDS");
@@ -154,29 +157,28 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   add_target(arguments, *options);
   arguments.flag("--wall", options->wall,
-                 "sample every thread, running or blocked, by the clock on the wall, not by CPU time");
+                 "sample every thread by wall-clock time, running or blocked, not by CPU time");
   arguments.flag("--by-thread", options->by_thread,
-                 "a call tree for each thread (always with --pid, or --wall and a "
+                 "with --full, print a call tree for each thread (always with --pid, or with --wall and a "
                  "command)");
-  arguments.option("--hz", options->hz, "samples per second of CPU time (--wall: of each thread's time)")
+  arguments
+      .option("--hz", options->hz, "take this many samples per second of CPU time (with --wall, of each thread's time)")
       .in_range(1, 20'000, "samples a second")
       .shown_as("N")
       .with_default();
-  arguments.option("--least", options->least, "leave out branches of the call tree below this percentage")
+  arguments.option("--least", options->least, "with --full, leave out branches of the call tree below this percentage")
       .in_range(0, 100, "percent")
       .shown_as("PERCENT")
       .with_default();
   add_text(arguments, options->text, "stdout for a case, stderr for a command");
   add_json(arguments, options->json);
-  arguments.option("--folded", options->folded, "write the stacks as flame graph tools read them").path();
+  arguments.option("--folded", options->folded, "write the stacks in the folded format of flame graph tools").path();
   arguments.option("--svg", options->svg, "draw a flame graph of CPU time to this file").path();
   return [options] { return profile(*options); };
 }
 
-const Subcommand command(
-    "profile", Wing::kProgram,
-    "sample a case, a program (profile -- COMMAND ...) or a process (--pid) to see where its time goes", kExamples,
-    configure);
+const Subcommand command("profile", Wing::kProgram, "Sample where a program or process spends its time", kExamples,
+                         configure);
 
 }  // namespace
 }  // namespace zerotax::profile

@@ -34,19 +34,19 @@ SamplingMethod method_of(const ProfileSubject& subject, const ProfileData& data)
   if (!subject.wall) return method;
   method.looks = data.looks;
   method.blocked = known_if(!data.refused, sampled,
-                            "threads of a process of another user, or one that may not be traced "
+                            "threads of other users' processes, and of processes that may not be traced "
                             "(kernel.yama.ptrace_scope), are not shown");
   return method;
 }
 
-/// Where page faults were taken, if samples of the kernel do not show it.
+/// Returns the functions that took page faults. If no fault was sampled, the result is n/a.
 PageFaults page_faults_of(const ProfileSubject& subject, const ProfileData& data) {
   PageFaults faults;
   faults.taken = subject.faults;
   if (!data.sees_faults) {
     faults.samples = NotAvailable{!data.denied.empty() ? "nothing could be sampled"
-                                  : data.sees_kernel   ? "they are among the samples of the kernel"
-                                                       : "they could not be sampled"};
+                                  : data.sees_kernel   ? "the samples of the kernel include page faults"
+                                                       : "page faults could not be sampled"};
     return faults;
   }
   std::uint64_t sum = 0;

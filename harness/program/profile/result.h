@@ -16,67 +16,67 @@
 
 namespace zerotax::profile {
 
-/// The process that was sampled, as it was when sampling began.
+/// The sampled process, as it was when sampling began.
 struct SampledProcess {
   pid_t pid = 0;
   std::string name;
   std::string path;
   pid_t parent = 0;
   std::string parent_name;
-  std::uint64_t load_address = 0;  ///< 0: not known
-  std::string build_id;            ///< hexadecimal; empty: none
+  std::uint64_t load_address = 0;  ///< 0 if the address is unknown
+  std::string build_id;            ///< build-id in hexadecimal; empty if the file has no build-id
   std::string launched;            ///< UTC
-  bool ended = false;              ///< by itself, while it was sampled
-  std::vector<pid_t> running;      ///< processes that it started and that outlived it
+  bool ended = false;              ///< whether the process ended by itself during the sampling
+  std::vector<pid_t> running;      ///< processes that the program started and that outlived it
 };
 
-/// What was profiled, and in what way.
+/// The profiled program, and how it was profiled.
 struct ProfileSubject {
-  std::vector<std::string> command;  ///< the program's words, or those that name the case
+  std::vector<std::string> command;  ///< the words of the program's command, or the words that name the case
   unsigned hz = 0;
   bool wall = false;
   double wall_s = 0;
-  double user_s = 0;  ///< by the kernel's own account (rusage), a second method
+  double user_s = 0;  ///< CPU time from the kernel's accounting (rusage), independent of samples
   double system_s = 0;
-  std::uint64_t faults = 0;  ///< page faults, by the same account
+  std::uint64_t faults = 0;  ///< page faults from the kernel's accounting
   int exit_status = 0;
   std::string started;
   std::optional<SampledProcess> process = {};
 };
 
 struct Sampled {
-  RESULT("process", "A process that was sampled.");
-  FIELD(pid_t, pid, "Its PID.");
-  FIELD(Measured<std::string>, name, "Its short name.");
-  FIELD(Measured<std::string>, path, "Path of its program.");
+  RESULT("process", "The sampled process.");
+  FIELD(pid_t, pid, "PID of the process.");
+  FIELD(Measured<std::string>, name, "Short name of the process.");
+  FIELD(Measured<std::string>, path, "Path of the process's program.");
   FIELD(pid_t, parent_pid, "PID of its parent.");
   FIELD(Measured<std::string>, parent_name, "Short name of its parent.");
-  FIELD(Measured<std::string>, load_address, "Where its program file was loaded.", form("^0x[0-9a-f]+$"));
-  FIELD(Measured<std::string>, build_id, "Version of its program: the build-id in its file.", form("^[0-9a-f]+$"));
-  FIELD(Measured<std::string>, launched, "When it was started, in UTC.", kUtc);
-  FIELD(bool, ended, "Whether it ended by itself while it was sampled.");
+  FIELD(Measured<std::string>, load_address, "Address at which the program file was loaded.", form("^0x[0-9a-f]+$"));
+  FIELD(Measured<std::string>, build_id, "Version of the program: the build-id in its file.", form("^[0-9a-f]+$"));
+  FIELD(Measured<std::string>, launched, "Time when the process was started, in UTC.", kUtc);
+  FIELD(bool, ended, "Whether the process ended by itself during the sampling.");
   FIELD(std::optional<std::vector<pid_t>>, running,
-        "PIDs of processes that it started and that outlived it (daemons). Absent if there are no such processes.",
+        "PIDs of processes that the program started and that outlived it (daemons). Absent if there are no such "
+        "processes.",
         least(1));
 };
 
 struct SamplingMethod {
   RESULT("method");
   FIELD(std::string, event,
-        "What triggers samples: the kernel's clock of CPU time; or, with --wall, the clock on the wall, by which every "
-        "thread is looked at, running or blocked.",
+        "The clock that triggers samples. cpu-clock: the kernel's clock of CPU time. wall-clock (--wall): samples"
+        " every thread at equal intervals, running or blocked.",
         one_of("cpu-clock|wall-clock"));
-  FIELD(unsigned, hz,
-        "Samples per second of CPU time of each thread; with --wall, looks per second that were asked for.", least(1));
-  FIELD(
-      Measured<std::string>, samples_of,
-      "CPUs, whatever runs there (as root); or threads, each by a clock of its own, of which one that ends before the "
-      "clock expires gets no sample. n/a where nothing could be sampled: what is known is by the kernel's account.",
-      one_of("CPUs|threads"), kLater);
+  FIELD(unsigned, hz, "Samples per second of CPU time of each thread; with --wall, requested samples per second.",
+        least(1));
+  FIELD(Measured<std::string>, samples_of,
+        "CPUs: each CPU is sampled, whatever runs on it (as root). threads: each thread is sampled by its own "
+        "clock; a thread that ends before its clock expires gets no sample. n/a if nothing could be sampled; in "
+        "that case all times are from the kernel's accounting.",
+        one_of("CPUs|threads"), kLater);
   FIELD(Measured<std::string>, kernel, "Whether samples in kernel mode were taken.", one_of("sampled"));
-  FIELD(Measured<std::string>, kernel_names, "Where the names of the kernel's functions come from.",
-        one_of("from /proc/kallsyms"));
-  FIELD(std::optional<std::uint64_t>, looks, "With --wall: how often all threads were looked at.");
+  FIELD(Measured<std::string>, kernel_names, "Source of the names of kernel functions.", one_of("from /proc/kallsyms"));
+  FIELD(std::optional<std::uint64_t>, looks, "With --wall: number of times that all threads were sampled.");
   FIELD(std::optional<Measured<std::string>>, blocked, "With --wall: whether blocked threads are shown.",
         one_of("sampled"));
 };
@@ -90,54 +90,57 @@ struct Unseen {
   FIELD(double, cpu_s, "user_s + system_s.");
   FIELD(double, seen_s, "(samples - accounted) / hz.");
   FIELD(Measured<double>, user_share,
-        "The same of user_s alone, where the kernel's time is not sampled: then it decides about the exit status. n/a "
-        "where the kernel is sampled, where nothing is, and where user_s is too little. Absent from earlier files.",
+        "Unseen share of user_s alone. It decides the exit status if the kernel could not be sampled. n/a if the "
+        "kernel was sampled, if nothing was sampled, or if user_s is too small. Absent from earlier files.",
         most(1), kLater);
-  FIELD(Measured<std::string>, why, "Reasons for a share above a tenth.");
-  FIELD(Measured<std::string>, remedy, "What to do about it.");
+  FIELD(Measured<std::string>, why, "Reasons for an unseen share above a tenth.");
+  FIELD(Measured<std::string>, remedy, "Remedy for an unseen share above a tenth.");
 };
 
 struct Category {
-  RESULT("category", "One kind of work.");
+  RESULT("category", "One kind of work, with its samples.");
   FIELD(std::string, category, "Kind of work, by the innermost frames (docs/profile.md).",
         one_of("zeroing|filling|memset (value unknown)|page faults|mapping calls|other "
                "kernel|copying|allocator|program|waiting|kernel (cause unknown)|running (not sampled)"));
   FIELD(Measured<std::uint64_t>, samples, "Number of samples.");
   FIELD(std::optional<std::uint64_t>, at_most,
-        "For page faults, mapping calls and other kernel, where it is not known how many samples they have: no more "
-        "than these. One of them may have all of the kernel's; together they have no more than kernel (cause unknown) "
-        "and what was known of them.");
+        "Upper bound of samples for page faults, mapping calls and other kernel, if their number is unknown. Any one "
+        "of the three kinds may have all samples of kernel (cause unknown), so the three bounds must not be added.");
   FIELD(std::optional<Measured<std::uint64_t>>, while_zeroing,
-        "For page faults: the samples in faults taken by a bzero, or a memset of 0.");
+        "For page faults: samples in faults that were taken by a bzero, or by a memset of 0.");
   FIELD(std::optional<Measured<std::uint64_t>>, while_filling,
-        "For page faults: the samples in faults taken by a memset of another byte.");
+        "For page faults: samples in faults that were taken by a memset of another byte.");
   FIELD(std::optional<Measured<std::uint64_t>>, while_in_memset_of_unknown_value,
-        "For page faults: the samples in faults taken by a memset of which it is not known what it writes.");
+        "For page faults: samples in faults that were taken by a memset whose value is unknown.");
 };
 
 struct Function {
-  RESULT("function", "A function that was innermost.");
+  RESULT("function", "The innermost function of sampled stacks.");
   FIELD(std::string, function,
         "Name of the function, demangled; its address if no symbol is known. For the outermost frame, the program's "
         "short name.");
   FIELD(std::string, module,
-        "File name of the program, library or script, or kernel; perf map for code of which an interpreter names no "
+        "File name of the program, library or script; kernel; perf map for code to which an interpreter gives no "
         "file; empty if unknown.",
         kMayBeEmpty);
   FIELD(std::uint64_t, samples, "Number of samples.");
+  FIELD(std::optional<std::string>, after,
+        "If no symbol names the code: the last exported function before the code, with the distance, such as "
+        "PyBytes_FromStringAndSize+0x12.");
 };
 
 struct Call : Function {
-  RESULT("call", "A function at one place in the tree.");
+  RESULT("call", "A call to a function at one place in the tree.");
   BASE_FIELDS(Function);
-  FIELD(std::vector<Call>, children, "The functions that it called.");
+  FIELD(std::vector<Call>, children, "The calls that this function made.");
   FIELD(std::optional<Measured<std::uint64_t>>, offset,
-        "In the tree of a thread, whose calls are of places in functions: bytes from the function's begin; of several "
-        "places, that with the most samples.",
+        "In the tree of a thread, where a call is a place in a function: bytes from the start of the function to "
+        "that place. If the call combines several places, the place with the most samples counts.",
         least(1));
-  FIELD(std::optional<Measured<std::string>>, address, "In the tree of a thread: address in the process's memory.",
-        form("^0x[0-9a-f]+$"));
-  FIELD(std::optional<std::uint64_t>, places, "In the tree of a thread: how many places these are.", least(1));
+  FIELD(std::optional<Measured<std::string>>, address,
+        "In the tree of a thread: address of the place in the process's memory.", form("^0x[0-9a-f]+$"));
+  FIELD(std::optional<std::uint64_t>, places, "In the tree of a thread: number of places that this call combines.",
+        least(1));
   static constexpr const char* kMore = R"({"dependentRequired": {
     "offset": ["address", "places"], "address": ["offset", "places"], "places": ["offset", "address"]}})";
 };
@@ -145,76 +148,86 @@ struct Call : Function {
 struct PageFaults {
   RESULT("page faults");
   FIELD(std::uint64_t, taken,
-        "Minor and major faults by the kernel's account, those of the kernel's own accesses among them.");
-  FIELD(Measured<std::uint64_t>, samples, "Faults in user mode, which the tree divides.");
-  FIELD(std::uint64_t, sampled, "How many of them were looked at.");
-  FIELD(std::vector<Call>, tree, "The call tree, as tree, in faults. Their cost is not in it.");
+        "Minor and major faults from the kernel's accounting, including faults in the kernel's own accesses.");
+  FIELD(Measured<std::uint64_t>, samples, "Faults in user mode, which the tree shows.");
+  FIELD(std::uint64_t, sampled, "Number of sampled faults.");
+  FIELD(std::vector<Call>, tree,
+        "The call tree of faults, like `tree`, but with numbers of faults. These numbers do not show the cost of the "
+        "faults.");
 };
 
 struct Thread {
   RESULT("thread", "One thread.");
-  FIELD(std::uint32_t, pid, "Its process.");
-  FIELD(std::uint32_t, tid, "Its number.");
-  FIELD(std::string, name, "Its name; empty if unknown.", kMayBeEmpty);
+  FIELD(std::uint32_t, pid, "PID of the thread's process.");
+  FIELD(std::uint32_t, tid, "ID of the thread.");
+  FIELD(std::string, name, "Name of the thread; empty if unknown.", kMayBeEmpty);
   FIELD(std::uint64_t, samples, "Number of samples.");
-  FIELD(std::vector<Call>, tree, "Its calls, outermost first.",
+  FIELD(std::vector<Call>, tree, "Call tree of the thread. The outermost calls come first.",
         with(R"({"items": {"$ref": "#/$defs/call", "required": ["offset", "address", "places"]}})"));
 };
 
+enum class ProfiledKind { kCommand, kCase, kProcess };
+
 struct Profile : DocumentHead {
   RESULT("zerotax profile",
-         "What zerotax profile --json writes: where a case, a program or a process spends its time. JSON Schema cannot "
-         "express that the categories, the functions at the top of the stack, and the roots of the tree each add up to "
-         "samples.");
+         "The activities of a case, a program or a process, as zerotax profile --json writes them. The "
+         "categories, the functions at the top of the stack, and the roots of the tree each add up to samples; "
+         "JSON Schema cannot express this rule.");
   HEAD_FIELDS("zerotax.profile/1",
-              "The command line of the program; or case, allocator, size, touch and thread; or --pid and the process.",
+              "The command line of the program; or the case, allocator, size, touch and thread; or --pid and the "
+              "process.",
               least_items(1));
   FIELD(int, exit_status,
         "Exit status of the program, as a shell reports it: 128 + N if signal N ended it. 0 for a case and for a "
         "process.",
         most(255));
-  FIELD(Measured<Sampled>, process, "The process that was sampled, as it was when sampling began.", kLater);
-  FIELD(SamplingMethod, method, "How samples were taken.");
+  FIELD(Measured<Sampled>, process, "The sampled process, as it was when sampling began.", kLater);
+  FIELD(SamplingMethod, method, "Method of sampling.");
   FIELD(double, wall_s, "Seconds from start to end.");
   FIELD(double, user_s,
-        "Seconds of CPU time in user mode, by the kernel's account (rusage; of a process, /proc and its CPU clock).");
-  FIELD(double, system_s, "Seconds of CPU time in kernel mode, by the kernel's account.");
-  FIELD(std::uint64_t, samples, "Number of samples; with --wall, of threads at each look.");
+        "Seconds of CPU time in user mode, from the kernel's accounting (rusage; for a process, /proc and its CPU"
+        " clock).");
+  FIELD(double, system_s, "Seconds of CPU time in kernel mode, from the kernel's accounting.");
+  FIELD(std::uint64_t, samples, "Number of samples; with --wall, a sample is of one thread.");
   FIELD(std::uint64_t, accounted,
-        "Of the samples those that were not taken, but stand for time by the kernel's own account, because the "
-        "kernel's time could not be sampled, or nothing could: (kernel, not sampled) and (user mode, not sampled) in "
-        "the trees. Absent from earlier files.",
+        "Number of samples that were computed from the kernel's accounting, not taken, because the kernel or "
+        "nothing could be sampled; part of samples. The trees show them as (kernel, not sampled) and (user mode, "
+        "not sampled). Absent from earlier files.",
         kLater);
-  FIELD(std::uint64_t, lost, "Number of events, most of them samples, lost because they were not read in time.");
+  FIELD(std::uint64_t, lost,
+        "Number of events, most of them samples, that were lost because they were not read in time.");
   FIELD(double, lost_share,
-        "Lost events as a share of all, at most: where CPUs are sampled, events of other processes may be among them.",
+        "Upper bound of the share of lost events. If CPUs are sampled, the lost events may include events of "
+        "other processes.",
         most(1), kLater);
   FIELD(Measured<Unseen>, unseen,
-        "How much of the CPU time by the kernel's account the samples do not stand for; n/a with --wall, and where "
-        "fewer than 30 samples were to be expected.",
+        "CPU time in the kernel's accounting that the samples do not represent. n/a with --wall, or if fewer than"
+        " 30 samples were expected.",
         kLater);
   FIELD(std::vector<InterpreterNames>, script_names,
-        "Interpreters that ran, and where the names of their scripts' functions come from. Absent from earlier files.",
-        kLater);
+        "Interpreters that ran, and the sources of their scripts' function names. Absent from earlier files.", kLater);
   FIELD(std::vector<Category>, categories,
-        "What the samples were busy with: each sample is in exactly one category; those with the most samples first.");
-  FIELD(std::vector<Function>, top_of_stack, "Innermost functions, those with the most samples first.");
-  FIELD(std::vector<Call>, tree, "The call tree, outermost first: its roots are the programs, by their short names.");
+        "Activities of the samples. The activity with the most samples comes first; each sample is in exactly one"
+        " category.");
+  FIELD(std::vector<Function>, top_of_stack, "Innermost functions. The function with the most samples comes first.");
+  FIELD(std::vector<Call>, tree,
+        "The call tree, from the outermost calls inward. The roots of the tree are the programs, by their short "
+        "names.");
   FIELD(PageFaults, page_faults,
-        "Page faults, and where they were taken if the samples do not show what the kernel did. Absent from earlier "
-        "files.",
+        "Page faults, and the places that took them if samples in the kernel do not show these places. Absent "
+        "from earlier files.",
         kLater);
   FIELD(std::optional<std::vector<Thread>>, threads,
-        "A call tree for each thread, of places in functions, not of functions; with --pid, --threads, or --wall and a "
-        "command.");
+        "A call tree of places in functions for each thread; only with --pid, --threads, or --wall and a command.");
+  ProfiledKind kind = ProfiledKind::kCommand;  ///< not in the JSON document
 };
 
 Profile profile_result(const ProfileSubject& subject, const ProfileData& data, Json environment);
 
-/// The object of "zerotax.profile/1".
+/// Returns the object of "zerotax.profile/1".
 Json profile_json(const Profile& profile);
 
-/// "12.5 %" of so many samples; "n/a" of what was not sampled.
+/// Formats a number of samples as a share, such as "12.5 %"; "n/a" for activities that were not sampled.
 inline std::string share_text(const Measured<std::uint64_t>& samples, std::uint64_t of) {
   if (!samples) return "n/a";
   return format_percent(static_cast<double>(*samples) / static_cast<double>(std::max<std::uint64_t>(of, 1)));

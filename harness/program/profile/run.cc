@@ -38,8 +38,8 @@ std::uint64_t faults_of_children() {
   return static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt);
 }
 
-/// Throws an Error with the status of a finding if the allocator does not finish within a minute and ten times the
-/// expected time.
+/// Throws an Error with the status of a finding if the allocator does not finish within ten times the expected time
+/// plus one minute.
 PassResult one_pass(const Allocator& allocator, PointSpec point, Pass pass, std::uint32_t ops,
                     double expected_seconds) {
   point.repeats = {ops, ops, ops, ops, 0};
@@ -65,7 +65,7 @@ ProfiledRun profile_command(const std::vector<std::string>& words, const std::op
   const std::string privileged = ::geteuid() == 0 ? "" : why_privileged(program);
   if (!privileged.empty()) {
     throw MachineError(
-        fmt::format("'{}' cannot be sampled: it {}, and the kernel ends sampling there", program, privileged),
+        fmt::format("'{}' cannot be sampled: it {}, and the kernel then ends the sampling", program, privileged),
         "run zerotax as root");
   }
   if (allocator) check_takes_preload(program, "be given another allocator");
@@ -88,13 +88,13 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
                           const ProfileOptions& options) {
   const std::string too_large = why_too_large(memory_needed(point));
   if (!too_large.empty()) throw MachineError(too_large, "give a smaller --size");
-  // How long one operation takes, in a process that is not profiled.
+  // Measures the time of one operation in a process that is not sampled.
   const PassResult timing = one_pass(allocator, point, Pass::kTiming, 8, 0);
   const SampleBlock& samples = timing.samples();
   const double op_ns = std::max(
       1.0, static_cast<double>(samples.run_ns) / static_cast<double>(std::max<std::int64_t>(samples.run_ops, 1)));
-  // A process for each second, so that there is progress to show; a short operation may not be repeated often enough to
-  // fill one.
+  // Each process runs for about a second, so that progress can be shown. If operations are very short, the limit of
+  // repeats ends a process earlier.
   const double wanted = std::max(2.0, for_seconds * kNs / op_ns);
   const auto ops =
       static_cast<std::uint32_t>(std::min({wanted, std::max(2.0, kNs / op_ns), static_cast<double>(kMaxOps)}));
@@ -111,7 +111,7 @@ ProfiledRun profile_point(const Allocator& allocator, const PointSpec& point, do
     one_pass(allocator, point, Pass::kBare, ops, ops * op_ns / kNs);
     run.data.add(recorder.finish());
   };
-  // A signal ends the profile early; its samples count.
+  // A signal ends the profile early. The samples taken so far count.
   (void)Experiment("profiling").run(std::vector<Item>(processes, item));
   run.wall_s = static_cast<double>(monotonic_ns() - start) / kNs;
   rusage after{};

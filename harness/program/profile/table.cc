@@ -21,17 +21,18 @@ std::string fault_lines(const Profile& profile, std::size_t columns, double leas
   const PageFaults& faults = profile.page_faults;
   if (!faults.samples) {
     if (profile.method.kernel) return "";
-    return fmt::format("\nPage faults: {} by the kernel's account\n", format_count(faults.taken));
+    return fmt::format("\nPage faults: {}, as the kernel accounts them\n", format_count(faults.taken));
   }
   return "\n" +
-         wrap(fmt::format("Page faults in user mode, by where they were taken ({} sampled; {} faults in all by the "
-                          "kernel's account)",
-                          format_count(faults.sampled), format_count(faults.taken)),
+         wrap(fmt::format(
+                  "Page faults in user mode, by the place that took them ({} sampled; {} faults in all, as the kernel "
+                  "accounts them)",
+                  format_count(faults.sampled), format_count(faults.taken)),
               "", "  ") +
          tree_lines(faults.tree, *faults.samples, columns, least);
 }
 
-/// What macOS's sample(1) says of a process.
+/// Formats the properties of the process like sample(1) of macOS.
 std::string process_lines(const Profile& profile) {
   if (!profile.process) return "";
   const Sampled& process = *profile.process;
@@ -39,12 +40,12 @@ std::string process_lines(const Profile& profile) {
   const auto line = [&](const char* name, const std::string& value) {
     text += wrap(fmt::format("{:<14} {}", std::string(name) + ":", value), "", std::string(15, ' '));
   };
-  const auto known = [](const Measured<std::string>& value) { return value.value_or("not known"); };
+  const auto known = [](const Measured<std::string>& value) { return value.value_or("unknown"); };
   line("Process", fmt::format("{} [{}]", known(process.name), process.pid));
   line("Path", known(process.path));
   line("Parent", fmt::format("{} [{}]", known(process.parent_name), process.parent_pid));
   line("Load address", known(process.load_address));
-  line("Version", process.build_id ? "build " + *process.build_id : "not known (no build-id)");
+  line("Version", process.build_id ? "build " + *process.build_id : "unknown (no build-id)");
   line("Launched", known(process.launched));
   line("Sampled", profile.started);
   line("Code type", kProcessorName);
@@ -64,32 +65,47 @@ std::string method_line(const Profile& profile) {
                      is_account_short(profile) ? "at least " : "", profile.user_s, profile.system_s, profile.wall_s);
 }
 
-/// The times that could not be sampled, and how they are counted instead.
-std::string method_lines(const SamplingMethod& method) {
-  std::string text;
-  const auto line = [&](const Measured<std::string>& part, const char* before, const char* behind) {
-    if (!part) text += wrap(before + part.why() + behind, "", "  ");
-  };
-  constexpr const char* kByAccount = "; its amount is by the kernel's own account";
+/// Adds warnings about CPU time that was not sampled, and whose amount is from the kernel's accounting.
+void add_method(const SamplingMethod& method, std::vector<std::string>& all) {
+  constexpr const char* kByAccount = " The amount is from the kernel's accounting.";
   if (!method.samples_of) {
-    line(method.samples_of, "what runs is not sampled: ", kByAccount);
-  } else {
-    line(method.kernel, "kernel time is not sampled: ", kByAccount);
-    if (method.kernel) line(method.kernel_names, "causes of kernel time are not known: ", "");
+    all.push_back(fmt::format("Nothing was sampled ({}).{}", method.samples_of.why(), kByAccount));
+  } else if (!method.kernel) {
+    all.push_back(fmt::format("Kernel time was not sampled ({}).{}", method.kernel.why(), kByAccount));
+  } else if (!method.kernel_names) {
+    all.push_back(fmt::format("The causes of kernel time are unknown ({}).", method.kernel_names.why()));
   }
-  if (method.blocked) line(*method.blocked, "blocked threads are not sampled: ", "");
-  return text;
+  if (method.blocked && !*method.blocked) {
+    all.push_back(fmt::format("Blocked threads were not sampled: {}.", method.blocked->why()));
+  }
+}
+
+void add_exit(int status, std::vector<std::string>& all) {
+  constexpr int kSignalled = 128;
+  if (status > kSignalled) {
+    all.push_back(fmt::format("The program was killed by signal {}.", status - kSignalled));
+  } else if (status != 0) {
+    all.push_back(fmt::format("The program ended with exit status {}.", status));
+  }
 }
 
 }  // namespace
 
+std::vector<std::string> warnings(const Profile& profile) {
+  std::vector<std::string> all;
+  add_exit(profile.exit_status, all);
+  for (std::string& each : unseen_warnings(profile)) all.push_back(std::move(each));
+  add_method(profile.method, all);
+  if (profile.process && profile.process->running) all.push_back(runs_on(*profile.process->running));
+  for (std::string& each : script_names_warnings(profile.script_names)) all.push_back(std::move(each));
+  for (std::string& each : unread_files()) all.push_back(std::move(each));
+  return all;
+}
+
 std::string profile_text(const Profile& profile, std::size_t columns, double least) {
   std::string text = wrap(fmt::format("{}", fmt::join(profile.command, " ")), "", "  ");
   text += wrap(method_line(profile), "", "  ");
-  text += unseen_lines(profile);
-  if (profile.process && profile.process->running) text += wrap(runs_on(*profile.process->running), "", "  ");
-  text += script_names_lines(profile.script_names) + unread_files_lines();
-  text += method_lines(profile.method);
+  for (const std::string& each : warnings(profile)) text += wrap(each, "! ", "  ");
   if (profile.threads) text += "\n" + process_lines(profile);
   if (is_mostly_unseen(profile)) {
     if (is_denied(profile))
@@ -109,7 +125,7 @@ FoldedStacks folded_stacks(const ProfileData& data, std::uint64_t weight) {
   FoldedStacks folded;
   for (const auto& [stack, count] : data.stacks) {
     std::vector<std::string> names;
-    for (const Frame& frame : stack) names.push_back(frame.function + (frame.module == "kernel" ? "_[k]" : ""));
+    for (const Frame& frame : stack) names.push_back(frame.label() + (frame.module == "kernel" ? "_[k]" : ""));
     folded[names] += count * weight;
   }
   return folded;

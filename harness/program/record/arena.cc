@@ -15,19 +15,20 @@
 namespace zerotax::record {
 namespace {
 
-/// The bytes of a slot before its first table.
-constexpr std::size_t kHeadBytes = 4096;  // which need not be a page
+/// Bytes at the beginning of a slot, before its first table. The table need not begin on a page boundary.
+constexpr std::size_t kHeadBytes = 4096;
 static_assert(sizeof(Holdings) + 3 * kPathBytes + 256 <= kHeadBytes);
 
-/// A short process takes 64 KiB: the limit allows one such process per slot.
+/// Maximum number of bytes to copy from all slots together. A short process writes 64 KiB, so the limit allows for a
+/// short process in each slot.
 constexpr std::uint64_t kMostCopied = kProcesses * (std::uint64_t{64} << 10);
 
 [[noreturn]] void cannot(const char* what) {
   throw MachineError(fmt::format("cannot make {}: {}", what, std::strerror(errno)), "check ulimit -v");
 }
 
-/// Maximum of a count of bytes or events in one process: an EiB. Times are not checked, because a program may set its
-/// clock.
+/// Maximum count of bytes or events in one process (1 EiB). Times have no such limit, because a program may set the
+/// clock to any time.
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 60;
 constexpr std::uint32_t kAllGaps = kMadeCode | (kOwnScope * 2 - 1);
 
@@ -105,9 +106,15 @@ bool is_whole(Module& module) {
   return module.ready == 1 && module.build_id_bytes <= kBuildIdBytes && module.begin <= module.end;
 }
 
+bool is_whole(PythonFunction& function) {
+  end_text(function.function);
+  end_text(function.file);
+  return function.ready <= 1 && function.line >= 0;
+}
+
 bool is_whole(const Site& site) {
   if (site.ready == 0) return true;
-  // Requested bytes are not checked: failed calls may have requested any number.
+  // Requested bytes are not checked, because a failed call may have requested any number of bytes.
   bool whole = site.ready == 1 && site.kind < SiteKind::kFault && site.depth <= kFrames &&
                all_counts({site.calls, site.zeroed_bytes, site.redundant_bytes, site.zero_faults,
                            site.sampled_zeroed_bytes, site.sampled_redundant_bytes, site.unexamined_bytes,
@@ -120,7 +127,6 @@ bool is_whole(const Site& site) {
 bool is_whole(const ThreadBlock& block) {
   if (block.state == BlockState::kFree) return true;
   if (block.state.load() > BlockState::kEnded || block.merged > ~std::uint32_t{0} / 2) return false;
-  // Requested bytes are not checked: failed calls may have requested any number.
   for (const auto& kind : block.calls) {
     for (const CallRow& row : kind) {
       if (row.calls >= kMostCount) return false;
@@ -167,7 +173,8 @@ void* RecordArena::copy(std::size_t offset, std::size_t bytes) {
   constexpr const char* kWhat = "a copy of the recording's memory";
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) cannot(kWhat);
-  // Only what was written: a slot is mostly a hole, and reading a shared mapping would fill it with pages.
+  // Only the written parts are copied. Most of a slot is a hole, and reading the hole through a shared mapping would
+  // allocate pages for it.
   const auto begin = static_cast<off_t>(offset);
   const off_t end = begin + static_cast<off_t>(bytes);
   for (off_t data = ::lseek(file_.fd(), begin, SEEK_DATA); data >= 0 && data < end;) {
@@ -188,7 +195,7 @@ std::size_t RecordArena::slots_used() const { return std::min<std::size_t>(arena
 
 const ProcessSlot* RecordArena::watch_slot(std::size_t index) const {
   const auto offset = static_cast<off_t>(kSlotsOffset + index * kSlotBytes);
-  std::uint32_t ready = 0;  // the first member of a slot
+  std::uint32_t ready = 0;  // first member of ProcessSlot, so it lies at the slot's offset
   // Reading a hole through a mapping would allocate a page for it.
   if (::pread(file_.fd(), &ready, sizeof ready, offset) != sizeof ready || ready == 0) return nullptr;
   void* const memory = ::mmap(nullptr, kHeadBytes, PROT_READ, MAP_SHARED, file_.fd(), offset);
@@ -246,7 +253,7 @@ std::vector<const ExecEntry*> RecordArena::execs() const {
 
 std::uint64_t RecordArena::used_bytes() const {
   struct stat status {};
-  constexpr std::uint64_t kStatBlock = 512;  // stat(2), st_blocks
+  constexpr std::uint64_t kStatBlock = 512;  // unit of st_blocks in bytes (stat(2))
   return ::fstat(file_.fd(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * kStatBlock : 0;
 }
 
@@ -275,7 +282,7 @@ bool is_whole(ProcessSlot& slot) {
   return times && slot.ready == 1 && (slot.gaps & ~kAllGaps) == 0 && slot.pid > 0 && slot.parent >= 0 &&
          slot.forked <= 1 && slot.ended <= 1 && slot.threads_used <= kThreads && slot.modules_used <= kModules &&
          slot.sites_lost < kMostCount && is_whole(slot.holdings) && are_whole(slot.modules) && are_whole(slot.sites) &&
-         are_whole(slot.threads);
+         are_whole(slot.threads) && are_whole(slot.python_functions);
 }
 
 }  // namespace zerotax::record

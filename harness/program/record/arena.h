@@ -10,21 +10,19 @@
 
 namespace zerotax::record {
 
-/// A process whose part of the arena holds values that the library never writes.
+/// A process whose slot holds values that the recording library never writes.
 struct DamagedSlot {
   std::int32_t pid = 0;
   std::string executable;
 };
 
-/// The memory that recorded programs write into (files/shared_file.h). It is sparse, and disappears with its last user.
-/// Programs inherit its descriptor; programs of our user that closed the descriptor open the memory below /proc. A
-/// program that changed its user and closed the descriptor is not recorded.
-///
-/// Any recorded program may write anything into this memory. All data that is read here is copied once and then
-/// checked.
+/// The shared memory into which recorded programs write (files/shared_file.h). The memory is sparse, and disappears
+/// with its last user. Programs inherit the memory's descriptor. A program of the same user that closed the descriptor
+/// opens the memory through /proc. A program that changed its user and closed the descriptor is not recorded. Any
+/// recorded program may write anything into this memory, so data is copied once, and the copy is checked.
 class RecordArena {
  public:
-  /// Throws MachineError if the memory cannot be made.
+  /// Throws MachineError if the memory cannot be created.
   RecordArena();
   ~RecordArena();
   RecordArena(const RecordArena&) = delete;
@@ -32,35 +30,39 @@ class RecordArena {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Has programs count the peak of their live heap. For runs that are not timed; before the program starts.
+  /// Makes programs measure the peak of their live heap. Call this before the program starts, and only for runs that
+  /// are not timed.
   void count_live_heap() { arena_->counts_live_heap = counts_live_heap_ = 1; }
   [[nodiscard]] bool counts_live_heap() const { return counts_live_heap_ != 0; }
 
-  /// Copies of the current state; running processes keep writing to the memory. Each call copies the slots that are new
-  /// since the last call.
+  /// Returns copies of the slots; running processes keep writing to the originals. Each call also copies the slots that
+  /// are new since the last call.
   [[nodiscard]] std::vector<const ProcessSlot*> processes();
-  /// Processes that `processes` left out, because their slots are damaged.
+  /// Returns the processes that processes() omitted because their slots are damaged.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
-  /// Programs that processes were about to become, and ends of processes that shared another's memory, as of the last
-  /// call of `processes`.
+  /// Returns the exec entries and the sharer ends that the last call to processes() found. An exec entry is a program
+  /// that a process was about to exec or spawn. A sharer end is the end of a process that shared another process's
+  /// memory.
   [[nodiscard]] std::vector<const ExecEntry*> entries() const;
-  /// The same without the ends.
+  /// Returns only the exec entries of entries().
   [[nodiscard]] std::vector<const ExecEntry*> execs() const;
-  /// Slots that processes have claimed.
+  /// Number of slots that processes have claimed.
   [[nodiscard]] std::size_t slots_used() const;
-  /// Maps the beginning of a slot, up to its tables, which shows later changes. Call unwatch for the result. nullptr if
-  /// the slot cannot be mapped, or is not ready.
+  /// Maps the beginning of a slot, up to its tables; the mapping shows later changes. Returns nullptr if the slot
+  /// cannot be mapped or is not ready. Pass the result to unwatch().
   [[nodiscard]] const ProcessSlot* watch_slot(std::size_t index) const;
   static void unwatch(const ProcessSlot* head);
-  /// Bytes that the memory takes now: the cost of recording, apart from the processes.
+  /// Bytes that the shared memory occupies now. This memory cost of recording does not include the memory that
+  /// recording takes within the processes.
   [[nodiscard]] std::uint64_t used_bytes() const;
-  /// The marks so far, in their order.
+  /// Returns all marks so far, in the order in which they were made.
   [[nodiscard]] std::vector<const Mark*> marks();
-  /// Processes that found no slot, or whose slots exceed the number that is read.
+  /// Number of processes that were not recorded, because no slot was free or because their slot is beyond the slots
+  /// that are read.
   [[nodiscard]] std::size_t lost_processes() const;
 
  private:
-  /// A copy of bytes of the memory at an offset, in memory of our own.
+  /// Copies bytes at an offset of the shared memory into private memory.
   [[nodiscard]] void* copy(std::size_t offset, std::size_t bytes);
   void copy_head();
 
@@ -81,16 +83,15 @@ void end_text(char (&field)[kRoom]) {
   if (field[kRoom - 1] != '\0') field[kRoom - 1] = '\0';
 }
 
-/// Whether a value is a time in nanoseconds, by any clock, even one that a program set. Differences of two valid times
-/// do not overflow.
+/// Whether a value is a plausible time in nanoseconds of any clock, including a clock that a program has set. The
+/// difference of two valid times does not overflow.
 inline bool is_time(std::int64_t ns) {
   constexpr std::int64_t kMost = std::int64_t{1} << 61;
   return ns > -kMost && ns < kMost;
 }
 
 /// Terminates all texts of a copied slot within their fields. Returns false if the slot holds a value that the
-/// recording library never writes: an unknown kind or state, a length beyond its table, a count that no process
-/// reaches.
+/// recording library never writes, such as an unknown kind or a length beyond the end of a table.
 bool is_whole(ProcessSlot& slot);
 
 }  // namespace zerotax::record

@@ -17,6 +17,7 @@
 #include "os/elf_file.h"
 #include "os/print.h"
 #include "os/utc.h"
+#include "record/answer.h"
 #include "record/calls/recording.h"
 #include "record/outside/result.h"
 #include "record/outside/scope.h"
@@ -37,9 +38,10 @@ constexpr const char* kExamples =
     "  zerotax record --calls service.calls -- ./service # for zerotax replay\n"
     "  zerotax record --pid 4711 --seconds 5             # a running process\n"
     "  zerotax record --cgroup /system.slice/redis.service --seconds 5\n"
-    "A running process, and a program that takes no library (static, Go, musl), are recorded from outside: counted and "
-    "sampled, never stopped. Ctrl-C ends that early and keeps what was recorded. The exit status is the program's own "
-    "(128 + N if signal N ended it); 2 if it cannot be recorded.\n";
+    "A running process, and a program that cannot load zerotax's library (static, Go, musl), are recorded from "
+    "outside: "
+    "counted and sampled, never stopped. Ctrl-C ends such a recording early and keeps what was recorded. The exit "
+    "status is the program's own (128 + N if signal N ended it); 2 if it cannot be recorded.\n";
 
 constexpr double kProcessSeconds = 10;
 
@@ -62,7 +64,7 @@ struct RecordOptions {
   double seconds = kProcessSeconds;
 };
 
-/// The scope of --pid, --cgroup or --all; nothing if none of them is given.
+/// Returns the scope of --pid, --cgroup or --all, or nothing if none of these options is given.
 std::optional<WatchScope> scope_of(const RecordOptions& options) {
   std::optional<WatchScope> scope;
   if (options.pid) scope = WatchScope::of_process(*options.pid);
@@ -72,7 +74,8 @@ std::optional<WatchScope> scope_of(const RecordOptions& options) {
   return scope;
 }
 
-/// From outside, sites are known of what the kernel zeroed, of what was to be returned to it, and of stores' time.
+/// Returns the weight of a recording from outside. In such a recording, the sites have kernel-zeroed, refilled and
+/// returned bytes and the time of stores, but no zeroed or redundant bytes.
 StackWeight outside_weight(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.weight.value_or("kernel"));
   if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
@@ -93,14 +96,14 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   if (!options.pprof.empty()) write_file(options.pprof, pprof_of(record, weight));
   if (!options.svg.empty()) write_file(options.svg, flame_graph_svg(stacks, graph_words(record, weight)));
   if (options.text.empty()) {
-    print_lines(stderr, record_text(record));
+    print_lines(stderr, wants_full_text() ? record_text(record) : answer_text(answer(record)));
   } else {
     write_file(options.text, record_text(record));
   }
-  say_next(next_step(record));
 }
 
-/// `why`: it can only be watched from outside; of what runs already, not used.
+/// Records from outside. `why` is the reason why a command is recorded from outside, as in "is statically linked". For
+/// running processes, `why` is unused.
 ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> scope,
                        const std::vector<std::string>& words, const std::string& why) {
   const StackWeight weight = outside_weight(options);
@@ -111,7 +114,7 @@ ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> s
   return static_cast<ExitStatus>(data.run ? data.run->exit_status : 0);
 }
 
-/// We exit with the program's status; a status of 0 to 3 is its own unless a line on stderr says otherwise.
+/// The exit status is the program's own. If zerotax itself fails, a line on stderr says so.
 ExitStatus run(const RecordOptions& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   std::optional<WatchScope> scope = scope_of(options);
@@ -129,7 +132,7 @@ ExitStatus run(const RecordOptions& options) {
   if (scope || (!outside.empty() && options.allocator.empty())) {
     if (options.calls.empty()) return run_outside(options, std::move(scope), words, outside);
     throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
-                     "leave --calls out, and it is recorded from outside");
+                     "leave out --calls to record the program from outside");
   }
   RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
@@ -153,36 +156,36 @@ ExitStatus run(const RecordOptions& options) {
 
 const Refusal kOfCommand{"{0} applies only to a command, but {1} is given", "leave one of them out"};
 
-/// Options that choose what to record, a command or running processes, and how.
+/// Adds the options that choose what to record, and how: a command or running processes.
 void add_target(Arguments& arguments, RecordOptions& options) {
   arguments
       .option("-p,--pid", options.pid,
-              "record this running process and its descendants from outside; it is not stopped")
+              "record this running process and its descendants from outside, without stopping them")
       .shown_as("PID");
   arguments
       .option("--cgroup", options.cgroup,
-              "record the processes of this cgroup (its path as /proc/PID/cgroup shows it, or its folder)")
+              "record the processes of this cgroup: its path in /proc/PID/cgroup, or its folder")
       .shown_as("PATH");
-  arguments.flag("--all", options.all, "record all running processes; without root, yours");
+  arguments.flag("--all", options.all, "record all running processes (without root, only yours)");
   arguments.exactly_one({"--pid", "--cgroup", "--all", "--"},
                         {"no command is given", "put it after --, as in zerotax record -- ./service --port 8080"});
-  arguments.option("--seconds", options.seconds, "with --pid, --cgroup or --all: stop after this long")
+  arguments.option("--seconds", options.seconds, "with --pid, --cgroup or --all, stop after this time")
       .seconds()
-      .excludes({"--"},
-                {"{0} without --pid, --cgroup or --all", "a command is recorded to its end; end it by timeout(1)"})
+      .excludes({"--"}, {"{0} without --pid, --cgroup or --all",
+                         "a command is recorded to its end; limit its time with timeout(1)"})
       .shown_as("SECONDS")
       .with_default();
   arguments
       .flag("--sizes", options.sizes,
-            "with --pid or --cgroup, as root: every call of memset and the like, by size and caller; each "
-            "call costs the program microseconds")
-      .needs({"--pid", "--cgroup"}, {"{0} without {1}", "start the program, and give its PID"});
+            "with --pid or --cgroup, as root, count each call to memset and its siblings by size and caller; each call "
+            "costs the program microseconds")
+      .needs({"--pid", "--cgroup"}, {"{0} without {1}", "start the program first, then give its PID"});
   arguments
       .flag("--light", options.light,
-            "with --pid, --cgroup or --all: no tracepoints, which cost a server of many small requests several "
-            "percent; zeroed bytes are then estimates, and what returns memory is not known")
-      .excludes({"--"},
-                {"{0} without --pid, --cgroup or --all", "leave it out: a command is recorded with its own library"});
+            "with --pid, --cgroup or --all, use no tracepoints, which cost a busy server several percent; zeroed "
+            "bytes are then estimates, and calls that return memory are not seen")
+      .excludes({"--"}, {"{0} without --pid, --cgroup or --all",
+                         "leave out {0}, because a command is recorded with zerotax's library"});
   const std::vector<std::string> running{"--pid", "--cgroup", "--all"};
   add_allocator(arguments, options.allocator, "the program's own").excludes(running, kOfCommand);
   add_env(arguments, options.env).excludes(running, kOfCommand);
@@ -191,39 +194,37 @@ void add_target(Arguments& arguments, RecordOptions& options) {
 void add_outputs(Arguments& arguments, RecordOptions& options) {
   add_text(arguments, options.text, "stderr");
   add_json(arguments, options.json);
-  arguments.option("--folded", options.folded, "write call stacks with their weights, for flame graph programs").path();
-  arguments.option("--svg", options.svg, "draw them as a flame graph").path();
   arguments
-      .option("--pprof", options.pprof,
-              "write sites in pprof's format, all weights that are known: for go tool pprof, Parca, Pyroscope")
+      .option("--folded", options.folded,
+              "write call stacks and their weights in the folded format of flame graph tools")
       .path();
-  arguments.option("--calls", options.calls, "write each call of the allocator to this file, for zerotax replay")
+  arguments.option("--svg", options.svg, "draw the call stacks as a flame graph to this file").path();
+  arguments.option("--pprof", options.pprof, "write call sites in pprof format (for go tool pprof, Parca, Pyroscope)")
+      .path();
+  arguments.option("--calls", options.calls, "write each call to the allocator to this file, for zerotax replay")
       .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give it a path"})
       .excludes({"--pid", "--cgroup", "--all"}, kOfCommand)
       .path();
-  arguments.option("--calls-limit", options.calls_limit, "stop writing calls when the file has this size")
-      .needs({"--calls"}, {"{0} is given without {1}", "add {1} FILE, or leave it out"})
+  arguments
+      .option("--calls-limit", options.calls_limit, "stop writing calls when the file of --calls has reached this size")
+      .needs({"--calls"}, {"{0} is given without {1}", "add {1} FILE, or leave out {0}"})
       .shown_as("SIZE")
       .with_default();
   arguments
       .option("--weight", options.weight,
-              "weight for --folded and --svg (--pprof shows it first): bytes that are redundant (the default), zeroed, "
-              "kernel (zeroed by the kernel; from outside the default), refilled or returned; or ns (of large stores; "
-              "from outside of all)")
+              "weigh the stacks of --folded, --svg and --pprof by bytes (redundant, the default; zeroed; kernel, "
+              "the default from outside; refilled; returned), or by the time of large stores (ns)")
       .shown_as("WEIGHT")
       .completed_by(stack_weight_names);
 }
 
-const Subcommand command(
-    "record", Wing::kProgram,
-    "run a program (record [OPTIONS] -- COMMAND ...), or watch processes (--pid, --cgroup, --all), and measure what "
-    "zeroing costs it",
-    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<RecordOptions>();
-      add_target(arguments, *options);
-      add_outputs(arguments, *options);
-      return [options] { return run(*options); };
-    });
+const Subcommand command("record", Wing::kProgram, "Measure what zeroing costs a program, and which calls cause it",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<RecordOptions>();
+                           add_target(arguments, *options);
+                           add_outputs(arguments, *options);
+                           return [options] { return run(*options); };
+                         });
 
 }  // namespace
 }  // namespace zerotax::record

@@ -51,7 +51,7 @@ Evidence::Count added(std::initializer_list<Evidence::Count> parts) {
   return sum;
 }
 
-/// The part of the process that returned memory by a call outside the allocator's functions.
+/// The part of a process that returned memory to the kernel by calls outside the allocator's functions.
 enum class Giver { kProgram, kTrim, kThread, kInside };
 
 bool is_any(const std::string& name, std::initializer_list<std::string_view> names) {
@@ -66,7 +66,7 @@ bool is_in_c_library(const NamedFrame& frame) {
   return frame.module && starts_with_any(file_name(*frame.module), {"libc.so", "libc-", "libpthread", "ld-linux"});
 }
 
-/// The files that bring an allocator of their own, and the allocator's name.
+/// The files that contain an allocator, and the name of that allocator.
 using Insides = std::vector<InsideAllocator>;
 
 Giver giver_of(const RecordedSite& site, const Insides& insides) {
@@ -77,7 +77,8 @@ Giver giver_of(const RecordedSite& site, const Insides& insides) {
       return Giver::kTrim;
     }
   }
-  // The C library returns a thread's stack when no function of the program runs on the thread any more.
+  // If all functions of a stack are in the C library, the thread no longer runs the program: the C library is returning
+  // the thread's stack.
   const bool in_library = !site.frames.empty() && std::all_of(site.frames.begin(), site.frames.end(), is_in_c_library);
   if (in_library) return Giver::kThread;
   for (const NamedFrame& frame : site.frames) {
@@ -89,7 +90,7 @@ Giver giver_of(const RecordedSite& site, const Insides& insides) {
     if (is_in_c_library(frame)) continue;
     const auto brings = [&](const InsideAllocator& each) { return frame.module && each.file == *frame.module; };
     if (std::none_of(insides.begin(), insides.end(), brings)) return Giver::kProgram;
-    // A function without a name, in a stripped file, is likely the allocator's.
+    // A function without a name, in a stripped file, is probably the allocator's.
     const bool is_its = !frame.function || frame.function->find("mi_") != std::string::npos ||
                         starts_with_any(*frame.function, {"je_", "_rjem", "arena_", "extent_", "pages_", "pac_",
                                                           "ehooks_", "edata_", "tcmalloc", "TCMalloc"});
@@ -102,8 +103,9 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
   return site.returned_bytes + site.sampled.returned_at_most_bytes.value_or(0);
 }
 
-/// Divides the bytes that the program returned as its sites show, if the sites show most of them. Moves the bytes that
-/// the program made the allocator return to the trims.
+/// Divides the bytes that were returned outside the allocator's functions among the program, its threads and its inner
+/// allocators. The proportions are those at the sites, if the sites have at least half of all these bytes. Bytes that
+/// the allocator returned at the program's request count as trims.
 void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;
@@ -148,7 +150,8 @@ void put_returns(const Record& record, const Insides& insides, Evidence& evidenc
   divide_returns(record, insides, by_program, evidence);
 }
 
-/// The allocator within a program that returned most; without a name if none did.
+/// Returns the allocator inside a program that returned the most memory. The result has no name if no such allocator
+/// returned memory.
 PresentAllocator returning_inside(const Record& record, const Insides& insides) {
   const RecordedSite* most = nullptr;
   for (const RecordedSite& site : record.sites) {
@@ -164,7 +167,7 @@ PresentAllocator returning_inside(const Record& record, const Insides& insides) 
   return {found->allocator, found->file, "", found->variables};
 }
 
-/// The files of programs, and of libraries that are not allocators.
+/// Returns the files of programs, and of libraries that are not allocators.
 std::vector<std::string> files_of(const Record& record) {
   std::set<std::string> files;
   for (const RecordedProcess& process : record.processes) files.insert(process.executable);
@@ -176,7 +179,8 @@ std::vector<std::string> files_of(const Record& record) {
   return {files.begin(), files.end()};
 }
 
-/// Whether glibc gives most of the returned blocks mappings of their own in spite of a raised mmap threshold.
+/// Whether most returned bytes belong to blocks at or above the raised mmap threshold, so that glibc maps each block
+/// separately.
 bool is_too_small(const Record& record, const Variables& env) {
   const auto threshold = env.find("MALLOC_MMAP_THRESHOLD_");
   if (threshold == env.end()) return false;
@@ -189,7 +193,7 @@ bool is_too_small(const Record& record, const Variables& env) {
   return larger > returned / 2;
 }
 
-/// Whether most memory that the kernel zeroed came to blocks that realloc made larger.
+/// Whether most kernel-zeroed bytes are in blocks that realloc made larger.
 bool blocks_grow(const Record& record) {
   std::uint64_t in_realloc = 0;
   std::uint64_t all = 0;
@@ -200,9 +204,9 @@ bool blocks_grow(const Record& record) {
   return 2 * in_realloc > all;
 }
 
-/// Puts the allocator whose memory went back, and its first setting that can affect this cause.
-void put_setting(const Record& record, Cause cause, const std::string& library, const Variables& now,
-                 Evidence& evidence) {
+/// Stores in `evidence` the allocator whose memory was returned to the kernel, and its first setting that can affect
+/// this cause.
+void put_setting(Record& record, Cause cause, const std::string& library, const Variables& now, Evidence& evidence) {
   const std::vector<std::string> files = files_of(record);
   PresentAllocator allocator = returning_inside(record, allocators_inside(files));
   const bool is_inside = !allocator.name.empty();
@@ -225,7 +229,9 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
     if (remedy.growing && !blocks_grow(record)) continue;
     if (!why_no_effect(remedy, allocator, now).empty()) continue;
     const Variables env = settings_of(remedy, allocator);
-    for (const auto& [key, value] : with_settings(now, env)) {
+    record.tax.env = with_settings(now, env);
+    record.tax.env_costs = remedy.costs;
+    for (const auto& [key, value] : record.tax.env) {
       evidence.setting += fmt::format("{}{}={}", evidence.setting.empty() ? "" : " ", key, value);
     }
     evidence.setting_instead = replaced_by(now, env);
@@ -235,7 +241,8 @@ void put_setting(const Record& record, Cause cause, const std::string& library, 
   }
 }
 
-/// Whether page faults after forks, which may have copied pages, cost more than the cause of zeroing that costs most.
+/// Whether page faults after forks may cost more CPU time than the costliest cause of zeroing. Some of these faults
+/// copied pages.
 bool copies_cost_more(const Record& record, Cause cause) {
   const OtherFaults& other = record.tax.other_faults;
   const auto forked = [](const RecordedProcess& process) { return process.began == Began::kFork; };
@@ -270,7 +277,8 @@ Evidence evidence_of(const Record& record, Costly costly) {
   }
   const Zeroing& by_hand = totals.by_hand;
   if (by_hand.zeroed_bytes && by_hand.zero_faults) {
-    // A fault in a store populates a page, or a huge page if most of the memory is in huge pages.
+    // Assumes that each fault in a store populated a huge page if most fresh memory is in huge pages; otherwise, a
+    // small page.
     const bool is_huge = evidence.huge.value_or(0) > evidence.fresh.value_or(0) / 2;
     evidence.by_hand = by_hand.timed_zeroed_bytes;
     evidence.by_hand_fresh =
@@ -293,14 +301,17 @@ void put_advice(Record& record, const std::string& library, const Variables& now
   if (!record.outside && copies_cost_more(record, cause)) {
     record.tax.advice =
         other_faults_words("No cause of zeroing takes as much CPU time as other page faults may", record.tax);
+    record.tax.find_out = FindOut::kFaults;
     return;
   }
   Evidence evidence = evidence_of(record, costly_of(cause));
   if (evidence.costly == Costly::kRefilled) put_setting(record, cause, library, now, evidence);
-  // Where calls were not seen, what looks like the program's memset may be that of calloc.
+  // If some calls were not seen, calloc may have stored zeros that are counted as the program's own.
   const bool divided = evidence.costly != Costly::kByProgram || record.totals.calloc_calls.has_value();
   const AdviceRow* row = divided ? advice_row(evidence) : nullptr;
   record.tax.advice = advice_words(row, evidence);
+  if (row == nullptr || std::string_view(row->name) != "setting") record.tax.env.clear();
+  if (row != nullptr) record.tax.remedy = row->words(evidence);
   record.tax.advice_is_for_program = row != nullptr && row->of_program;
 }
 

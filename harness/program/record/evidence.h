@@ -8,11 +8,11 @@
 
 namespace zerotax::record {
 
-/// The counts of a recording that concern a cause, without settings.
+/// Collects the counts of a recording that matter for a cause, without settings.
 Evidence evidence_of(const Record& record, Costly costly);
 
-/// Puts the advice about the cause that costs most, if any costs enough. `library` is the allocator's, and `now` are
-/// the program's variables.
+/// Stores in the record the advice about the costliest cause, if that cause costs enough. `library` is the allocator's
+/// library, and `now` are the program's environment variables.
 void put_advice(Record& record, const std::string& library, const Variables& now);
 
 }  // namespace zerotax::record

@@ -11,18 +11,19 @@
 namespace zerotax::record {
 namespace {
 
-/// How much is populated, and how often, after one time that is not counted, as it finds other memory.
+/// Bytes to populate, and number of measured repetitions. An additional repetition before these is not measured,
+/// because it gets other memory than the later repetitions.
 struct Sampling {
   std::uint64_t bytes;
   int times;
 };
 constexpr Sampling kBaseSampling{std::uint64_t{4} << 20, 5};
-/// Huge pages more than a cache holds; those in a cache are cleared in half the time.
+/// 64 MiB do not fit into the cache. Clearing huge pages that are in a cache takes half the time.
 constexpr Sampling kHugeSampling{std::uint64_t{64} << 20, 2};
 constexpr std::uint64_t kKnownPart = 50;
-constexpr const char* kNoHugeCount = "the kernel does not say how many huge pages were populated meanwhile";
+constexpr const char* kNoHugeCount = "the kernel does not report how many huge pages were populated during the run";
 
-/// A fault that populated more than this on average was of a huge page.
+/// Whether the faults of a sample populated huge pages: on average, each fault populated more than half a huge page.
 bool is_huge(const FaultSample& sample) { return sample.bytes / sample.faults > huge_page_bytes() / 2; }
 
 struct Sum {
@@ -36,7 +37,8 @@ struct Sum {
   [[nodiscard]] std::optional<double> rate() const { return bytes > 0 ? std::optional(ns / bytes) : std::nullopt; }
 };
 
-/// Nothing where there are no pages of the kind.
+/// Measures on this machine how many nanoseconds populating takes per byte. Returns nothing if no page of the kind was
+/// populated.
 std::optional<double> measure_here(PageKind pages) {
   const Sampling& sampling = pages == PageKind::kHuge ? kHugeSampling : kBaseSampling;
   Sum sum;
@@ -47,7 +49,7 @@ std::optional<double> measure_here(PageKind pages) {
   return sum.rate();
 }
 
-/// The time when a process ended or became another program; nothing if unknown.
+/// Returns the time when a process ended or executed another program, or nothing if that time is unknown.
 std::optional<std::int64_t> end_of(const RecordedProcess& process, const std::vector<const RecordedProcess*>& all) {
   std::optional<std::int64_t> end;
   if (process.wall_ns) end = process.started_ns + *process.wall_ns;
@@ -69,13 +71,14 @@ FaultCost fault_cost(const std::vector<const ProcessSlot*>& processes, bool huge
     const std::uint32_t used = std::min<std::uint32_t>(holdings.samples_used, kFaultSamples);
     for (std::uint32_t i = 0; i < used; ++i) {
       const FaultSample& sample = holdings.samples[i];
-      // Without a clock of CPU time, the cost is unknown.
+      // The cost is unknown if the thread's CPU clock cannot be read.
       if (sample.faults == 0 || sample.cpu_ns == 0) continue;
       (is_huge(sample) ? huge : base).add(sample);
       ++cost.samples;
     }
   }
-  // A huge page at the price of 512 small ones would take several times what it takes.
+  // Huge pages have a separate cost, because a byte in a huge page costs several times less than a byte in a small
+  // page.
   const bool base_here = !base.rate();
   const bool huge_here = huge_pages && !huge.rate();
   const std::string none = "no such page was populated to measure it";
@@ -112,7 +115,7 @@ double KernelPart::fault_ns(const FaultCost& cost) const {
 
 KernelMetrics KernelPart::metrics(const FaultCost& cost) const {
   const auto value = [&](std::uint64_t number) { return known_if(known(), number, why_not); };
-  // Where it hardly matters, the middle.
+  // If the bounds are close to each other, their middle is reported.
   const std::uint64_t all = zeroed + unseen / 2;
   KernelMetrics metrics;
   metrics.zeroed_bytes = value(all);
@@ -146,11 +149,11 @@ KernelPart kernel_part(const ProcessSlot& slot, std::uint64_t sharers_faults) {
   if ((slot.gaps & kNoReturns) != 0) {
     part.why_not = "the C library's munmap, madvise and brk could not be watched";
   } else if ((slot.gaps & kNoPagemap) != 0) {
-    part.why_not = "pages could not be looked at";
+    part.why_not = "pages could not be examined";
   } else if ((slot.gaps & kNoHoldings) != 0) {
-    part.why_not = "/proc could not be read: what a process held is unknown";
+    part.why_not = "/proc could not be read, so the memory that a process held is unknown";
   } else if (holdings.closed == 0 && slot.ended != 0) {
-    part.why_not = "it may not ask for its own page faults (a filter of system calls)";
+    part.why_not = "the process cannot read its own count of page faults (a filter of system calls)";
   } else if (holdings.closed == 0) {
     part.why_not =
         "the end of a process was not seen (it was killed, ended by a system call of its own, or still runs)";
@@ -192,7 +195,7 @@ Count peak_of(const std::vector<const RecordedProcess*>& processes) {
     std::int64_t bytes;
   };
   std::vector<Step> steps;
-  std::map<std::int32_t, std::int64_t> of_children;  // by PID of the parent: the peak of its largest child of fork
+  std::map<std::int32_t, std::int64_t> of_children;  // largest peak of a child of fork, by the parent's PID
   for (const RecordedProcess* process : processes) {
     if (process->began != Began::kFork) continue;
     std::int64_t& most = of_children[process->parent_pid];
@@ -207,14 +210,14 @@ Count peak_of(const std::vector<const RecordedProcess*>& processes) {
     const std::int64_t peak = bytes(kernel.peak_bytes);
     std::int64_t held = peak;
     if (process->began == Began::kFork) held = std::min(peak, bytes(kernel.zeroed_bytes) + copies);
-    // The children keep what the parent copied.
+    // If the parent copies a shared page, a child keeps the old page. Both pages count.
     if (const auto child = of_children.find(process->pid); child != of_children.end()) {
       held += std::min({copies, child->second, peak});
     }
     steps.push_back({process->started_ns, held});
     if (const auto end = end_of(*process, processes)) steps.push_back({*end, -held});
   }
-  // At equal times, ends come first: a process and its next program never coexist.
+  // Among steps of the same time, ends come first, because a process's program ends before its next program starts.
   std::sort(steps.begin(), steps.end(),
             [](const Step& a, const Step& b) { return std::pair(a.at_ns, a.bytes) < std::pair(b.at_ns, b.bytes); });
   std::int64_t now = 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kOnlySmall = "only stores of 64 KiB and more are timed and examined, and there were none";
 constexpr const char* kNoPages = "the pages could not be examined: no /proc/self/pagemap";
 
-/// Whether there is nothing to examine, or it was examined.
+/// Returns the redundant bytes of a row; unavailable if none of the row's bytes was examined.
 Count redundant(const ZeroRow& row, const char* why) {
   return known_if(row.bytes == 0 || row.examined_bytes != 0, row.redundant_bytes, why);
 }
@@ -50,7 +50,7 @@ Returned returned_of(const Tally& tally) {
   return returned;
 }
 
-/// For class k = kClasses: more than any size.
+/// Returns the smallest size of a class. Class kClasses begins above all sizes.
 std::uint64_t smallest_of(std::size_t size_class) {
   if (size_class == 0) return 0;
   return size_class < kClasses ? std::uint64_t{1} << size_class : ~std::uint64_t{0};
@@ -60,9 +60,9 @@ std::uint64_t smallest_of(std::size_t size_class) {
 
 Interval returned_interval(const SmallReturns& small) {
   const std::uint64_t estimated = small.bytes * kSmallGroup;
-  // One of each group is looked at: of each two groups in turn the difference tells how much they vary (Cochran,
-  // Sampling Techniques, 5A.12: collapsed strata). Events so rare that no look met one number at most 3 in as many
-  // calls as there were looks (the rule of three), and each returned its whole range, or nothing of it.
+  // One call of each group is examined, and each two successive groups give a part of the variance (Cochran, Sampling
+  // Techniques, 5A.12: collapsed strata). By the rule of three, at most 3 in n calls are of a kind that does not appear
+  // in n samples. A call of such a kind returned between nothing and its whole range.
   const double spread =
       1.96 * kSmallGroup * static_cast<double>(page_bytes()) * std::sqrt(static_cast<double>(small.square_pages));
   const auto half = as_count(spread) + std::uint64_t{3} * kSmallGroup * small.widest_bytes;

@@ -11,30 +11,30 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kSilent =
-    "recorded nothing: it is static, of another C library, or was started without LD_PRELOAD";
-constexpr const char* kStillRuns = "it still ran when the program had ended: what it did, and does, is not recorded";
+    "recorded nothing: it is static, uses another C library, or was started without LD_PRELOAD";
+constexpr const char* kStillRuns = "it still ran when the program had ended, so its work is not fully recorded";
 constexpr const char* kOnlyForked =
-    "is a child that called nothing of the allocator, or that shared its parent's memory (vfork, CLONE_VM): then "
-    "what it called and populated counts for the parent";
+    "is a child that did not call the allocator, or that shared its parent's memory (vfork, CLONE_VM) and is "
+    "counted with its parent";
 constexpr const char* kRights =
-    "got other rights at its exec (setuid, file capabilities, a file that its user may not read): the kernel stops "
-    "counting there, so that what it started is not known either";
+    "got other rights at its exec (setuid, file capabilities, a file that its user may not read): the kernel "
+    "stops counting the program and its descendants";
 constexpr const char* kDamaged =
-    "its part of the recording is damaged: it, or a program that shares the recording, overwrote it";
+    "its part of the recording was overwritten, by the program itself or by a program that shares the recording";
 const Count kNone = NotAvailable{"the kernel did not count it"};
 
-/// A sum with what was not counted is not known.
+/// Adds two counts. The sum is unknown if either count is unknown.
 void add(Count& sum, const Count& more) { sum = sum && more ? Count(*sum + *more) : kNone; }
 
-/// Why a program that a process was about to become recorded nothing.
+/// Returns why the program of an exec entry recorded nothing.
 std::string why_missed(const ExecEntry& entry) {
   const std::string file = find_program(&entry.path[0]);
   std::string why;
   if (!file.empty()) why = why_not_preloadable(file);
   if (why.empty() && entry.cleaned != 0)
-    why = "was given an environment without LD_PRELOAD, or without zerotax's library in it";
+    why = "was given an environment without LD_PRELOAD, or without zerotax's library in LD_PRELOAD";
   if (why.empty() && entry.unreachable != 0) {
-    why = "runs as another user, or out of sight of /proc, and the recording's descriptor was closed";
+    why = "runs as another user or is not visible in /proc, and the recording's descriptor was closed";
   }
   return "it " + (why.empty() ? "recorded nothing: it cannot open the recording, or ended too early" : why);
 }
@@ -48,7 +48,7 @@ NotFollowed announced(const ExecEntry& entry) {
   return {entry.pid, &entry.path[0], why_missed(entry), 1, kNone, kNone};
 }
 
-/// Rows of one program and reason become one.
+/// Adds a row, or merges it with the row that has the same program and reason.
 void add(std::vector<NotFollowed>& rows, NotFollowed missed) {
   for (NotFollowed& known : rows) {
     if (known.program != missed.program || known.reason != missed.reason) continue;
@@ -61,13 +61,14 @@ void add(std::vector<NotFollowed>& rows, NotFollowed missed) {
   rows.push_back(std::move(missed));
 }
 
-/// A process that the kernel counted, and what it recorded last; nothing if that is all of it.
-/// `shared`: the use of a process while it shared the memory of another.
+/// Returns a row for a process that the kernel counted. Returns nothing if the process's last recording `slot` covers
+/// all of its time. `shared`: the faults and CPU time of the process while it shared another process's memory.
 std::optional<NotFollowed> missed_of(const ProcessCounts& counts, const ProcessSlot* slot, const RecordArena& arena,
                                      const Count& all_faults, const SharerUse& shared) {
   const bool exec = !counts.execs.empty();
   const bool closed = slot != nullptr && slot->holdings.closed != 0;
-  // One that ended since is recorded, but may have started others that nobody counted.
+  // A process that ended after the counts were read is recorded, but it may have started other processes that appear in
+  // no count.
   const bool ended_since = closed && !counts.ended && !counts.rights_changed;
   if (!ended_since && slot != nullptr && (!exec || counts.execs.back() <= slot->started_ns)) return std::nullopt;
   NotFollowed missed{counts.pid, counts.name, std::string("it ") + (exec ? kSilent : kOnlyForked), 1, kNone, kNone};
@@ -127,7 +128,7 @@ std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& ar
     const ProcessSlot*& known = last[watch->counts(*slot)];
     if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
   }
-  // A process that ran only in another's memory is recorded with the owner of that memory.
+  // A process that ran only in another process's memory is part of the recording of that other process.
   std::set<const ProcessCounts*> sharers;
   for (const ProcessSlot* slot : processes) {
     for (const ProcessCounts* each : seen.sharers(*slot).unreported) {
@@ -137,7 +138,8 @@ std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& ar
   for (const ProcessCounts& counts : watch->processes()) {
     const auto shared = seen.shared_use(counts.pid, counts.began_ns, std::numeric_limits<std::int64_t>::max());
     if (sharers.contains(&counts) || (shared && counts.execs.empty() && counts.ended)) continue;
-    // Of the first one the kernel counts from its exec on, and its own count begins before.
+    // For the first process, the faults in `run` are used, because they include faults before the exec, as the
+    // recorder's count does.
     Count all_faults = kNone;
     if (watch->exact() && counts.minor_faults && !counts.rights_changed) all_faults = *counts.minor_faults;
     if (counts.pid == run.pid && run.minor_faults) all_faults = *run.minor_faults;

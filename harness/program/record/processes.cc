@@ -10,25 +10,26 @@
 namespace zerotax::record {
 namespace {
 
-constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // of statm before Linux 6.17
+constexpr std::uint64_t kUncertain = std::uint64_t{8} << 20;  // error of /proc/PID/statm before Linux 6.17, in bytes
 constexpr std::uint64_t kUncertainPart = 20;
-constexpr const char* kUnseenReturns =
-    "memory went back to the kernel by a way that was not seen (system calls of the program's own)";
+constexpr const char* kUnseenReturns = "memory was returned to the kernel unseen (by the program's own system calls)";
 constexpr const char* kTooManyFaults =
-    "memory may have gone back to the kernel by a way that was not seen (system calls of the program's own, or another "
-    "C library): too many page faults populated nothing that was seen";
+    "memory may have been returned to the kernel unseen (by the program's own system calls, or by another C library): "
+    "too many page faults populated no memory that was seen";
 constexpr std::int64_t kEndOfTime_ns = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kWithoutFaults =
-    "pages came without a page fault of its own (userfaultfd by system calls of its own, another process that wrote "
-    "to it): they may have been copied, or zeroed";
+    "pages appeared without a page fault of the process, and may have been copied or zeroed (by the program's own "
+    "system calls for userfaultfd, or by another process that wrote to the memory)";
 constexpr std::uint64_t kFewFaults = 512;
 
-/// Page faults by the kernel's own count since the process is watched, beside those that populated known memory.
+/// Page faults that the kernel counted since recording of the process began, without faults that populated known
+/// memory.
 struct Faults {
   std::uint64_t other = 0;       ///< faults that populated no known memory
-  std::uint64_t in_pieces = 0;   ///< at most, bytes that came in pieces larger than a page, beside its huge pages
+  std::uint64_t in_pieces = 0;   ///< maximum number of bytes, outside the process's huge pages, that were populated in
+                                 ///< pieces larger than a page
   std::uint64_t missing = 0;     ///< pages of known memory that were neither copied nor populated by a fault
-  std::uint64_t explicable = 0;  ///< the most of `other` that has a reason: reads before writes, files, forks
+  std::uint64_t explicable = 0;  ///< maximum part of `other` with a known reason: reads before writes, files, forks
 };
 
 Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std::optional<std::uint64_t> huge) {
@@ -43,7 +44,7 @@ Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std
   faults.in_pieces = less(huge.value_or(0), own_huge);
   const std::uint64_t by_single_faults = less(known, faults.in_pieces / page_bytes());
   faults.other = less(taken, by_single_faults);
-  // A copy of a page that was read from a disk took a major fault.
+  // If a page had to be read from a disk, its copy took a major fault.
   faults.missing = less(by_single_faults, taken + (holdings.copied_bytes + holdings.returned_copies) / page_bytes());
   const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
   const std::uint64_t once = holdings.at_end_zero_bytes + holdings.returned_zero_bytes + holdings.forked_bytes +
@@ -52,9 +53,10 @@ Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std
   return faults;
 }
 
-/// Its books are closed, but not all may be in them: memory shared with others, which the kernel zeroes without it ever
-/// being the process's own, and what it returned by system calls of its own. Once it held, or had returned, more than
-/// in the end. The other page faults that it had are the most of both.
+/// Bounds the zeroed bytes of a process whose counts are closed. These counts may lack memory shared with other
+/// processes, which the kernel zeroes but which does not belong to the process. They may also lack returns by the
+/// program's own system calls; in that case, an earlier sample shows more memory than the end. The number of faults
+/// outside known memory bounds both kinds of missing bytes.
 void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t sharers_faults, std::uint64_t seen_bytes,
                   std::optional<std::uint64_t> huge) {
   const Faults faults = faults_beside(holdings, sharers_faults, huge);
@@ -63,7 +65,7 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t shar
                              std::min<std::uint64_t>(copies, holdings.private_shared_bytes) +
                              less(holdings.hugetlb_mapped_bytes, holdings.hugetlb_bytes);
   part.slack = huge ? std::optional(most) : std::nullopt;
-  // The bytes that small calls returned are an estimate.
+  // The number of bytes that small calls returned is an estimate.
   const Interval estimated = returned_interval(part.small_returns);
   const std::uint64_t without_faults = std::min(page_bytes() * faults.missing, part.zeroed);
   if (huge && faults.missing > kFewFaults + estimated.below / page_bytes()) {
@@ -114,8 +116,8 @@ std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, s
   return use;
 }
 
-/// Takes the kernel's counts for processes that ended without a report. This requires that the kernel counted exactly
-/// that many children that recorded nothing and became no other program.
+/// Adds the kernel's counts for sharers whose end was not recorded. The kernel must have counted exactly that many
+/// children that recorded nothing and executed no other program.
 SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   const Holdings& holdings = slot.holdings;
   Sharers sharers;
@@ -143,7 +145,6 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
       sharers.unreported.push_back(&each);
     }
   }
-  // A vfork that failed has no child.
   const bool ambiguous = sharers.unreported.size() + became > missing;
   sharers.faults_known = became == 0 && !ambiguous;
   sharers.bytes_known = !ambiguous;
@@ -160,15 +161,15 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   return sharers;
 }
 
-/// Bytes that a process held when its recording was opened. If they are unknown, it held at most the pages of its
-/// faults.
+/// Returns the bytes that a process held when its recording was opened. If these bytes are unknown, the result is an
+/// upper bound: one page for each fault of the process.
 std::uint64_t SeenRun::at_open_bytes(const ProcessSlot& slot) {
   if (slot.forked != 0) return 0;
   const Holdings& holdings = slot.holdings;
   return (slot.gaps & kNoHoldings) != 0 ? page_bytes() * holdings.faults_at_open : holdings.at_open_bytes;
 }
 
-/// The same process as the program that it was before.
+/// Returns the recording of the same process under its previous program.
 const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
   const ProcessSlot* found = nullptr;
   for (const ProcessSlot* each : processes_) {
@@ -178,7 +179,7 @@ const ProcessSlot* SeenRun::before(const ProcessSlot& slot) const {
   return slot.forked != 0 ? nullptr : found;
 }
 
-/// And as the one that it was next.
+/// Returns the recording of the same process under its next program.
 const ProcessSlot* SeenRun::after(const ProcessSlot& slot) const {
   const ProcessSlot* found = nullptr;
   for (const ProcessSlot* each : processes_) {
@@ -188,7 +189,7 @@ const ProcessSlot* SeenRun::after(const ProcessSlot& slot) const {
   return found;
 }
 
-/// Minor faults of its process as other programs.
+/// Returns the minor faults that the process took under earlier programs.
 std::uint64_t SeenRun::faults_before(const ProcessSlot& slot) const {
   const ProcessSlot* const program = before(slot);
   const ProcessCounts* const counted = counts(slot);
@@ -196,7 +197,7 @@ std::uint64_t SeenRun::faults_before(const ProcessSlot& slot) const {
     const auto since = program != nullptr ? program->started_ns : counted->began_ns;
     const auto execs = std::count_if(counted->execs.begin(), counted->execs.end(),
                                      [&](std::int64_t ns) { return ns > since && ns <= slot.started_ns; });
-    // One of them recorded nothing.
+    // After more than one exec, at least one earlier program recorded nothing.
     if (execs > 1) return slot.holdings.faults_at_open;
   }
   if (program == nullptr && slot.forked == 0) {
@@ -207,14 +208,14 @@ std::uint64_t SeenRun::faults_before(const ProcessSlot& slot) const {
   return program->holdings.closed != 0 ? program->holdings.minor_faults : slot.holdings.faults_at_open;
 }
 
-/// Whether its process was no other program after it.
+/// Whether the process executed no other program afterwards.
 bool SeenRun::is_last(const ProcessSlot& slot) const {
   const ProcessCounts* const counted = counts(slot);
   if (counted != nullptr && !counted->execs.empty() && counted->execs.back() > slot.started_ns) return false;
   return after(slot) == nullptr;
 }
 
-/// Minor faults of its process until it ended, or became another program; nothing if they are not known.
+/// Returns the minor faults of the process until it ended or executed another program, or nothing if they are unknown.
 std::optional<std::uint64_t> SeenRun::faults_by_the_end(const ProcessSlot& slot) const {
   if (slot.holdings.closed != 0) return slot.holdings.minor_faults;
   if (const ProcessSlot* const next = after(slot)) return next->holdings.faults_at_open;
@@ -256,10 +257,10 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   populated = std::max(populated, look.populated_bytes);
   part.peak = std::max(part.peak, look.held_bytes);
   faults = std::max(faults, look.minor_faults);
-  // An ordinary user's counts lack the faults in the kernel.
+  // The counts of an ordinary user lack faults inside the kernel.
   const ProcessCounts* const counted = counts(slot);
   if (counted != nullptr && is_last(slot)) faults = std::max(faults, counted->minor_faults.value_or(0));
-  // Without a look at the process, it is unknown which of its pages were zeroed and which were copied from files.
+  // If the process was never sampled, it is unknown which of its pages were zeroed and which were copied from files.
   const bool looked = look.populated_bytes != 0 || holdings.closed != 0;
   const std::uint64_t copied = std::max<std::uint64_t>(look.copied_bytes, holdings.copied_bytes);
   part.zeroed = looked ? less(populated, holdings.at_open_bytes + copied)
@@ -271,7 +272,7 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
   const std::uint64_t all = by_the_end.value_or(faults);
   part.minor_faults = less(all + shared.faults, not_its_own);
   part.faults = std::min(part.zeroed / page_bytes(), part.minor_faults);
-  // More than its faults can have populated page by page is of huge pages.
+  // Bytes beyond one page per fault must be in huge pages.
   if (part.faults_known) part.huge = less(part.zeroed, page_bytes() * part.minor_faults);
   const std::uint64_t since = page_bytes() * less(all + shared.faults, holdings.faults_at_open + holdings.own_faults);
   part.faults_known = part.faults_known && shared.faults_known;

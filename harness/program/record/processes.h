@@ -12,37 +12,40 @@
 
 namespace zerotax::record {
 
-/// The reason why the use of a process and its sharers is unknown.
+/// Reason why the CPU time and faults of a process and its sharers are unknown.
 inline constexpr const char* kUnseenSharers =
-    "a process that shared its memory (vfork, CLONE_VM) ended unseen, or still runs: what that process used and "
-    "populated is unknown";
+    "a process that shared its memory (vfork, CLONE_VM) ended unseen, or still runs: the CPU time, faults and "
+    "memory of that process are unknown";
 
-/// A recorded run as it was seen from within and from outside.
+/// A recorded run, from the data of the recording library and of the kernel.
 class SeenRun {
  public:
-  /// Processes that shared the memory of another (vfork, clone with CLONE_VM). Their use counts as that of the owner.
+  /// Processes that shared the memory of another process (vfork, clone with CLONE_VM). CPU time and faults of these
+  /// sharers count for the memory's owner.
   struct Sharers {
     std::uint64_t faults = 0;
     std::uint64_t cpu_ns = 0;
-    bool bytes_known = true;                       ///< all had left the owner's memory when its counts were closed
-    bool faults_known = true;                      ///< the use of all of them is in `faults` and `cpu_ns`
-    std::vector<const ProcessCounts*> unreported;  ///< processes whose use only the kernel knew
+    bool bytes_known = true;                       ///< whether all sharers had left the owner's memory when the owner's
+                                                   ///< counts were closed
+    bool faults_known = true;                      ///< whether `faults` and `cpu_ns` include all sharers
+    std::vector<const ProcessCounts*> unreported;  ///< sharers that only the kernel counted
   };
 
   SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);
 
   [[nodiscard]] const std::vector<const ProcessSlot*>& processes() const { return processes_; }
-  /// How much the kernel zeroed for a process: exactly, or between bounds. If it ended unseen, the least is the memory
-  /// that it held and had returned when it was last looked at; the most is a page for each fault since it began to be
-  /// recorded, all that it held then, and whatever anybody on this machine had populated in larger pieces meanwhile.
+  /// The bytes that the kernel zeroed for a process, exactly or between bounds. If the end of the process was not
+  /// recorded, the lower bound is the memory held at the last sample, plus the memory returned. The upper bound is the
+  /// sum of three parts: a page for each fault since the recording began; all memory that the process held at that
+  /// time; and larger pieces that any process on this machine populated during the run.
   [[nodiscard]] const KernelPart& kernel(const ProcessSlot& slot) const { return kernel_.at(&slot); }
-  /// The process's PID here; 0 if that is unknown.
+  /// PID of the process in zerotax's namespace; 0 if it is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const { return watch_ != nullptr ? watch_->pid(slot) : slot.pid; }
   [[nodiscard]] const Sharers& sharers(const ProcessSlot& slot) const { return sharers_.at(&slot); }
-  /// The use of a process while it shared the memory of another, which counts that use; nothing if it never stopped
-  /// sharing.
+  /// Faults and CPU time of a process while it shared the memory of another process, which includes them in its own
+  /// counts. Nothing if the process never stopped sharing.
   [[nodiscard]] std::optional<SharerUse> shared_use(pid_t pid, std::int64_t since_ns, std::int64_t until_ns) const;
-  /// CPU time of a process, as far as it was seen; in nanoseconds. `sum`: of its threads.
+  /// Returns the known CPU time of a process in nanoseconds. `sum` is the sum of the process's threads.
   [[nodiscard]] std::uint64_t cpu_ns(const ProcessSlot& slot, const Tally& sum) const;
 
  private:
@@ -66,13 +69,13 @@ class SeenRun {
   std::map<const ProcessSlot*, KernelPart> kernel_;
 };
 
-/// The programs that ran and recorded nothing, a row for each program and reason: every process that the kernel
-/// counted, and whose last program left no recording; where it did not count, those that recorded processes were about
-/// to become, or started.
+/// Returns the programs that ran and recorded nothing, with one row for each program and reason. The rows cover all
+/// processes that the kernel counted and whose last program left no recording. If the kernel's counts are unavailable,
+/// the rows are the programs that recorded processes were about to exec or spawn.
 std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& arena, const ForegroundResult& run,
                                       const RunWatch* watch);
 
-/// What they used together.
+/// Returns the processes, faults and CPU time of all rows together.
 NotRecorded not_recorded(const std::vector<NotFollowed>& rows);
 
 }  // namespace zerotax::record

@@ -29,22 +29,10 @@ void from_json(const Json& json, ReturnedBytes& bytes) {
   }
 }
 
-ZEROTAX_FIELDS_READ(KnownRemedy, name, env, causes, words, costs, always, threads, huge_pages, since, before, undoes,
-                    unbounded, growing)
-ZEROTAX_FIELDS_READ(InsideMarks, text, variable)
-
-/// allocators/<name>/upstream.json, as far as it is read here.
-struct Upstream {
-  std::optional<std::vector<KnownRemedy>> remedies;
-  std::optional<InsideMarks> inside;
-  std::optional<std::vector<std::string>> setters;
-};
-ZEROTAX_FIELDS_READ(Upstream, remedies, inside, setters)
-
 namespace {
 
-/// The names by which an allocator's code knows a setting: its variable, the names in a list, and mimalloc's options
-/// without their prefix.
+/// Returns the names under which an allocator's code may contain a setting: its variable, the names in a list, or
+/// mimalloc's option without its prefix.
 std::vector<std::string> names_in_code(const std::string& variable, const std::string& value) {
   constexpr std::string_view kMimalloc = "MIMALLOC_";
   if (is_list(variable)) return names_in_list(variable, value);
@@ -56,7 +44,7 @@ std::vector<std::string> names_in_code(const std::string& variable, const std::s
 
 bool is_glibc(const std::string& allocator) { return allocator == "glibc"; }
 
-/// Whether the file shows that the allocator in it does not know one of these settings.
+/// Whether the file shows that its allocator does not know one of these settings.
 bool lacks_any(const std::string& file, const Variables& env) {
   for (const auto& [variable, value] : env) {
     for (const std::string& name : names_in_code(variable, value)) {
@@ -78,14 +66,14 @@ bool is_of_name(char letter) {
   return letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
 }
 
-/// The whole C strings in a file that end with `end`.
+/// Returns the C strings in a file that end with `end` and contain only capital letters, digits and underscores.
 std::set<std::string> words_with_end(const std::string& bytes, const std::string& end) {
   std::set<std::string> found;
   const std::string wanted = end + '\0';
   for (std::size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
     std::size_t begin = at;
     while (begin > 0 && is_of_name(bytes[begin - 1])) --begin;
-    // The end of another text is not a name.
+    // A match in the middle of another text is not a name.
     if (begin > 0 && bytes[begin - 1] == '\0') found.insert(bytes.substr(begin, at + end.size() - begin));
   }
   return found;
@@ -119,20 +107,20 @@ std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& all
   }
   const Variables env = settings_of(remedy, allocator);
   if (version.empty() && !is_glibc(allocator.name) && lacks_any(allocator.file, env)) {
-    return "this build of the allocator does not know it";
+    return "this build of the allocator does not know the setting";
   }
-  if (remedy.undoes && replaced_by(now, env).empty()) return "it undoes a setting that is not there";
+  if (remedy.undoes && replaced_by(now, env).empty()) return "the remedy undoes a setting that is not set";
   return are_set(now, env) ? "already set" : "";
 }
 
 std::string version_of(const std::string& library) {
   const std::string name = allocator_name(library);
   if (is_glibc(name)) return ::gnu_get_libc_version();
-  // Asking for the version loads the library.
+  // Reading the version loads the library. No version is read from an untrusted library.
   if (name.empty() || !is_of_trusted_user(library)) return "";
   try {
     const std::string version = resolve_allocators({"present=" + library}, {}).front().version;
-    // A library that states no version has its build ID.
+    // The version of a library without a version is its build ID, which has no dot.
     return version.find('.') == std::string::npos ? "" : version;
   } catch (const Error&) {
     return "";
@@ -142,7 +130,7 @@ std::string version_of(const std::string& library) {
 std::string allocator_name(const std::string& file) {
   const std::string name = file_name(file);
   if (name.starts_with("libc.so") || name.starts_with("libc-")) return "glibc";
-  // Those whose projects are known, whether or not this build has them.
+  // The search includes known allocators that are not part of this build.
   for (const auto& [allocator, upstream] : embedded_upstreams()) {
     if (name.find(allocator) != std::string::npos && name.starts_with("lib")) return allocator;
   }

@@ -26,12 +26,12 @@ namespace zerotax::record {
 namespace {
 
 constexpr const char* kUnseenStores = "the allocator's calls of memset could not be seen";
-constexpr const char* kNoSizes = "its allocator does not say how large a block is (malloc_usable_size)";
-constexpr const char* kOwnAllocator = "the program's own allocator was called in place of ours";
-constexpr const char* kOtherScope = "calls of a library in a scope of its own were not seen";
+constexpr const char* kNoSizes = "the allocator does not report the size of a block (malloc_usable_size)";
+constexpr const char* kOwnAllocator = "the program's own allocator was called in place of the recorder's functions";
+constexpr const char* kOtherScope = "calls from a library in its own scope were not seen";
 constexpr const char* kNotTimed = "no store of zeros was large enough to be timed";
 
-/// Of the CPU time of the program, the recorder's left out on both sides.
+/// Returns the share of the program's CPU time in large stores of zeros. Neither time includes the recorder's own.
 Measured<double> zeroing_share_of_cpu(const Tally& sum, const Tax& tax) {
   const std::uint64_t ns = zeroing_cost(sum).cpu_ns;
   if (ns == 0 && zeroed_bytes(sum) != 0) return NotAvailable{kNotTimed};
@@ -39,8 +39,8 @@ Measured<double> zeroing_share_of_cpu(const Tally& sum, const Tax& tax) {
   return share_of_cpu(tax, ns);
 }
 
-/// The most that any one thread spent of the run's wall time, its time under the recorder left out on both sides.
-/// Threads zero at the same time, so their sum would be no share.
+/// Returns the largest share of wall time that a single thread spent in large stores of zeros. Neither time includes
+/// the recorder's own. A sum over threads would not be a share, because threads zero at the same time.
 Measured<double> zeroing_share_of_wall(const Tally& sum, const std::vector<const ProcessSlot*>& processes,
                                        std::int64_t wall_ns) {
   if (zeroing_cost(sum).ns == 0 && zeroed_bytes(sum) != 0) return NotAvailable{kNotTimed};
@@ -59,20 +59,25 @@ Measured<double> zeroing_share_of_wall(const Tally& sum, const std::vector<const
 }
 
 constexpr std::pair<Gap, const char*> kGaps[] = {
-    {kOwnCalloc, "the program has a calloc of its own, which was called in place of ours: its calls were not seen"},
+    {kOwnCalloc,
+     "the program has a calloc of its own, which was called in place of the recorder's, so calls to calloc were not "
+     "seen"},
     {kNoLibcSlots,
-     "the C library's own calls of memset were not found (it is not glibc): what its calloc zeroed was not seen"},
-    {kNoPagemap, "pages could not be looked at: redundant bytes, and what it returned, are unknown"},
-    {kThreadsShared, "more than 511 threads at once, or no room for them: the counts of the last ones may be too low"},
-    {kSitesLost, "more call stacks than there is room for: some sites are missing"},
+     "the C library's own calls to memset were not found (it is not glibc): bytes zeroed by its calloc were not seen"},
+    {kNoPagemap, "pages could not be examined: redundant and returned bytes are unknown"},
+    {kThreadsShared,
+     "more than 511 threads at one time, or no room for them: the counts of the last threads may be too low"},
+    {kSitesLost, "more call stacks than the recording has room for: some sites are missing"},
     {kNoReturns,
-     "the C library's munmap, madvise and brk could not be watched: what was returned to the kernel is unknown"},
-    {kBlocksLost, "more large blocks at once than there is room for: by size and site, less is shown than was zeroed"},
-    {kNoHoldings, "/proc could not be read any more: what it held is unknown"},
+     "the C library's munmap, madvise and brk could not be watched: the memory returned to the kernel is unknown"},
+    {kBlocksLost,
+     "more large blocks at one time than the recording has room for: sizes and sites show less than was zeroed"},
+    {kNoHoldings, "/proc became unreadable: the memory that the process held is unknown"},
     {kNoUsableSize, kNoSizes},
-    {kHoldsChildren, "forked children that could not open the recording are counted in their parent"},
-    {kOwnScope, "it opened a library in a scope of its own (RTLD_DEEPBIND or dlmopen): calls from there were not seen"},
-    {kMadeCode, "it made code in memory (JIT), whose stores of zeros cannot be seen"},
+    {kHoldsChildren, "children of fork that could not open the recording are counted in their parent"},
+    {kOwnScope,
+     "the process opened a library in its own scope (RTLD_DEEPBIND or dlmopen): calls from that library were not seen"},
+    {kMadeCode, "the process made code in memory (JIT), whose stores of zeros cannot be seen"},
 };
 
 void withhold(Zeroing& zeroing, const char* why) {
@@ -82,7 +87,8 @@ void withhold(Zeroing& zeroing, const char* why) {
   }
 }
 
-/// Makes the metrics that the gaps leave unmeasured n/a, not 0: the gaps of a process, or those that all have.
+/// Makes metrics n/a instead of 0 if they were not measured because of the gaps. `gaps` are the gaps of one process, or
+/// the gaps that all processes have in common.
 template <typename M>
 M withheld(M metrics, std::uint32_t gaps) {
   if ((gaps & (kOwnCalloc | kOwnScope)) != 0) {
@@ -98,7 +104,7 @@ M withheld(M metrics, std::uint32_t gaps) {
   withhold_if_none(metrics, kOwnCalloc | kNoLibcSlots, kUnseenStores);
   withhold_if_none(metrics.by_hand, kOwnCalloc, kOwnAllocator);
   if ((gaps & kOwnScope) == 0) return metrics;
-  // Zeros that a calloc of another scope stores look like the program's own.
+  // If a calloc in another scope stores zeros, they look like the program's own.
   for (Zeroing* zeroing : {static_cast<Zeroing*>(&metrics), &metrics.by_hand, &metrics.by_program, &metrics.in_free}) {
     withhold(*zeroing, kOtherScope);
   }
@@ -111,8 +117,8 @@ Count peak_live_bytes(const ProcessSlot& slot, const RecordArena& arena) {
   return known_if((slot.gaps & kNoUsableSize) == 0, slot.holdings.peak_live_bytes.load(), kNoSizes);
 }
 
-/// Bounds of the peak of live bytes: at least the remembered large blocks, at most also the others and all small
-/// blocks.
+/// Bounds the peak of live bytes. The lower bound is the remembered large blocks. The upper bound adds all other large
+/// blocks and all small blocks.
 void put_live_bounds(const ProcessSlot& slot, RecordedProcess& process) {
   const Holdings& holdings = slot.holdings;
   process.peak_live_at_least_bytes = holdings.peak_large_live_bytes;
@@ -130,7 +136,8 @@ void put_live_bounds(const ProcessSlot& slot, RecordedProcess& process) {
   process.peak_live_at_most_bytes = most;
 }
 
-/// How a process ended, as far as known. An exec leaves the same process, as another program, followed or not.
+/// Returns how a process ended, as far as known. After an exec, the same process runs another program, which may or may
+/// not be recorded.
 std::string ending(const ProcessSlot& slot, const SeenRun& seen, const RecordArena& arena,
                    const ForegroundResult& run) {
   for (const ProcessSlot* later : seen.processes()) {
@@ -148,11 +155,11 @@ std::string ending(const ProcessSlot& slot, const SeenRun& seen, const RecordAre
 struct Sums {
   Tally tally{};
   KernelPart kernel;
-  std::size_t kernel_unseen = 0;  ///< processes whose part is not known exactly
-  std::uint32_t any_gaps = 0;     ///< of some
-  std::uint32_t all_gaps = ~0U;   ///< of all
-  std::uint64_t cpu_ns = 0;       ///< as the processes themselves saw it, the recorder's own included
-  std::string allocator;          ///< of the process that did most calls
+  std::size_t kernel_unseen = 0;  ///< number of processes whose kernel part is not known exactly
+  std::uint32_t any_gaps = 0;     ///< gaps that at least one process has
+  std::uint32_t all_gaps = ~0U;   ///< gaps that all processes have
+  std::uint64_t cpu_ns = 0;       ///< CPU time that the processes measured, including the recorder's own
+  std::string allocator;          ///< allocator of the process with the most calls
   std::uint64_t most_calls = 0;
 };
 
@@ -190,7 +197,9 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.began = slot.forked != 0 ? Began::kFork : Began::kExec;
   process.started_ns = slot.started_ns - run.started_ns;
   process.ended = ending(slot, seen, arena, run);
-  const auto at_end = [&](std::int64_t ns) { return known_if(slot.ended != 0, ns, "its end was not seen"); };
+  const auto at_end = [&](std::int64_t ns) {
+    return known_if(slot.ended != 0, ns, "the end of the process was not seen");
+  };
   process.wall_ns = at_end(slot.ended_ns - slot.started_ns);
   process.user_ns = at_end(slot.user_ns);
   process.system_ns = at_end(slot.system_ns);
@@ -205,8 +214,8 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.peak_live_bytes = peak_live_bytes(slot, arena);
   put_live_bounds(slot, process);
   const Holdings& holdings = slot.holdings;
-  process.held_elsewhere_bytes =
-      known_if(holdings.closed != 0, holdings.program_mapped_bytes + holdings.image_bytes, "its end was not seen");
+  process.held_elsewhere_bytes = known_if(holdings.closed != 0, holdings.program_mapped_bytes + holdings.image_bytes,
+                                          "the end of the process was not seen");
   for (const ThreadBlock& block : slot.threads) {
     if (block.state == BlockState::kFree) continue;
     const std::string name(&block.name[0], ::strnlen(&block.name[0], sizeof block.name));
@@ -216,8 +225,9 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   return process;
 }
 
-/// Whether threads of one process ran beside each other otherwise than without the recorder, which took more than a
-/// twentieth of their CPU time. How many heaps an allocator has, and what it trims, depends on that.
+/// Whether the recorder may have changed the timing of threads: a process has several threads, and the recorder takes
+/// more than a twentieth of the CPU time. The timing affects the number of an allocator's heaps, and the memory that
+/// the allocator trims.
 bool changes_timing(const std::vector<const ProcessSlot*>& processes, const Tax& tax) {
   constexpr std::uint64_t kNoticeable = 20;
   return tax.recorder_cpu_ns * kNoticeable > tax.recorder_cpu_ns + tax.cpu_ns &&
@@ -225,19 +235,20 @@ bool changes_timing(const std::vector<const ProcessSlot*>& processes, const Tax&
                      [](const ProcessSlot* slot) { return slot->threads_used > 1; });
 }
 
-/// Shared memory that a process had mapped at its end, or at the last look where its end was not seen.
+/// Returns the shared memory that a process had mapped at its end, or at the last sample if its end was not seen.
 Count shared_bytes(const ProcessSlot& slot, const RunWatch* watch, const RecordArena& arena) {
   const Holdings& holdings = slot.holdings;
   const std::uint64_t closed = holdings.shared_resident_bytes;
   const bool is_closed = holdings.closed != 0 && slot.forked == 0 && closed != kUnknownBytes;
   const auto look = watch != nullptr ? watch->last_look(slot) : std::nullopt;
-  if (!is_closed && !look) return NotAvailable{"no process was looked at before its end"};
-  // The recording is shared memory itself.
+  if (!is_closed && !look) return NotAvailable{"no process was sampled before its end"};
+  // The recording itself is shared memory, but does not belong to the process.
   const std::uint64_t own = is_closed ? holdings.own_shared_bytes : arena.used_bytes();
   return std::max(is_closed ? closed : 0, look ? less(look->shared_bytes, own) : 0);
 }
 
-/// The shared memory of the process that had most. A sum would count memory of several processes more than once.
+/// Returns the shared memory of the process with the most shared memory. A sum would count memory of several processes
+/// more than once.
 Count most_shared_bytes(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena) {
   Count most = NotAvailable{"no process was recorded"};
   for (const ProcessSlot* slot : seen.processes()) {
@@ -248,20 +259,20 @@ Count most_shared_bytes(const SeenRun& seen, const RunWatch* watch, const Record
   return most;
 }
 
-/// Pages of large blocks that were read and never written.
+/// Returns the bytes in pages of large blocks that were read and never written.
 Count zero_page_bytes(const std::vector<const ProcessSlot*>& processes) {
   std::uint64_t sum = 0;
   for (const ProcessSlot* slot : processes) {
     if (slot->pagemap_method != static_cast<std::uint32_t>(Pagemap::Method::kScan)) {
-      return NotAvailable{"this kernel does not report zero pages (PAGEMAP_SCAN, Linux 6.7)"};
+      return NotAvailable{"this kernel does not report zero pages (PAGEMAP_SCAN needs Linux 6.7 or later)"};
     }
     sum += slot->holdings.zero_page_bytes + slot->holdings.live_zero_page_bytes;
   }
   return sum;
 }
 
-/// CPU time of processes after their books were closed, when the kernel takes their memory back. A process that nobody
-/// waited for makes the result smaller: its own record counts it, and `waited` does not.
+/// Returns the CPU time of processes after their counts were closed, while the kernel freed their memory. If a process
+/// was not waited for, the result is too small: `waited` lacks the time that the process counted itself.
 Count exit_ns(const SeenRun& seen, std::uint64_t waited, const std::vector<NotFollowed>& missed) {
   if (!missed.empty()) return NotAvailable{"not all programs of the run recorded their end"};
   std::map<std::int32_t, const ProcessSlot*> last;
@@ -276,11 +287,11 @@ Count exit_ns(const SeenRun& seen, std::uint64_t waited, const std::vector<NotFo
     if (slot->holdings.closed == 0) return NotAvailable{"the end of a process was not seen"};
     until_end += static_cast<std::uint64_t>(std::max<std::int64_t>(0, slot->cpu_ns));
   }
-  if (until_end > waited) return NotAvailable{"some process was not waited for"};
+  if (until_end > waited) return NotAvailable{"some process of the run was never waited for"};
   return waited - until_end;
 }
 
-/// Fork copies pages that are pinned for a device, without a fault.
+/// Returns the bytes that fork itself copied: without a fault, fork copies pages that are pinned for a device.
 BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
   std::uint64_t pinned = 0;
   bool forked = false;
@@ -291,7 +302,7 @@ BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
   if (!forked) return {Beside::kCopiedInFork, std::uint64_t{0}, {}};
   if (pinned == 0) {
     return {Beside::kCopiedInFork,
-            NotAvailable{"fork copies pages that are pinned for a device, and no counter shows how many"},
+            NotAvailable{"fork copies pages that are pinned for a device, and no counter shows their number"},
             {}};
   }
   const std::string why =
@@ -314,11 +325,11 @@ std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, con
 
 Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotFollowed>& rows, const FaultCost& cost,
            std::vector<BesideRow> beside) {
-  // The kernel counts the descendants that were waited for; the others count themselves.
+  // The kernel counts the descendants that were waited for. Processes that were not waited for count themselves.
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
   NotRecorded missed = not_recorded(rows);
   const bool running = std::any_of(rows.begin(), rows.end(), [](const NotFollowed& each) { return each.running; });
-  // The recorded processes used part of that time, the others the rest.
+  // The recorded processes used a part of `waited`; the other processes used the rest.
   if (!missed.cpu_ns && !running) missed.cpu_ns = waited - std::min(waited, sums.cpu_ns);
   const std::uint64_t cpu_ns = std::max(waited, sums.cpu_ns + missed.cpu_ns.value_or(0));
   UnseenStores unseen;
@@ -348,13 +359,14 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   if (target.allocator) record.allocator = allocator_json(*target.allocator);
   record.run = {run.exit_status, {}, run.wall_ns, run.user_ns, run.system_ns};
   if (run.signal != 0) record.run.signal = signal_name(run.signal);
-  // As early as can be: whether they still run is asked here.
+  // process_of() also checks whether a process still runs, so the processes are described before the other parts.
   for (const ProcessSlot* slot : processes) record.processes.push_back(process_of(*slot, seen, arena, run, cost));
   record.not_followed = not_followed(seen, arena, run, watch);
   record.tax = tax_of(sums, run, record.not_followed, cost, beside_of(seen, watch, arena, run, record.not_followed));
   record.tax.timing_changed = changes_timing(processes, record.tax);
   static_cast<Metrics&>(record.totals) = metrics_of(sums.tally);
-  // Sums of what was seen; n/a only where no process could be seen, or what was seen may be attributed wrongly.
+  // A total is the sum of all known parts. A total is n/a only if no process could be measured, or if bytes may be
+  // attributed to the wrong cause.
   record.totals = withheld(record.totals, processes.empty() ? 0 : sums.all_gaps | (sums.any_gaps & kOwnScope));
   record.totals.kernel = sums.kernel.metrics(cost);
   if (!record.totals.zeroed_bytes) {

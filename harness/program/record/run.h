@@ -8,8 +8,8 @@
 
 namespace zerotax::record {
 
-/// Everything about one recorded run. `watch` saw it from outside, and was stopped; without one less is known of
-/// processes that were killed.
+/// Returns the record of a run. `watch` has watched the run from outside, and was stopped. Without `watch`, less is
+/// known about processes that were killed.
 Record record_result(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
                      const std::string& started, const RunWatch* watch = nullptr);
 

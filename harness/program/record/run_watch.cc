@@ -20,11 +20,11 @@ namespace {
 
 constexpr auto kEvery = std::chrono::milliseconds(20);
 
-/// Bytes of pages in private mappings of files that are no longer the file's.
+/// Returns the bytes of copied pages in private mappings of files.
 std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
   std::uint64_t pages = 0;
   for (const ProcessMapping& mapping : process_mappings(pid)) {
-    // Code is not written to.
+    // Code has no copied pages, because programs do not write to code.
     if (mapping.inode == 0 || mapping.shared || mapping.executable) continue;
     pagemaps.for_each(pid, {mapping.begin, mapping.end},
                       [&](std::uint64_t, PagemapEntry entry) { pages += entry.of_file() ? 0 : 1; });
@@ -32,13 +32,14 @@ std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
   return pages * page_bytes();
 }
 
-/// Not another's, which has its PID in another namespace, nor what it became since.
+/// Whether the PID still belongs to the slot's process, and the process still runs the slot's program. The PID may
+/// belong to a process of another namespace, or the process may have executed another program.
 bool is_still(pid_t pid, const ProcessSlot& head) {
   const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
   return process_program(pid).substr(0, kPathBytes - 1) == executable;
 }
 
-/// More bytes than a process can have returned: such a slot is damaged (slot_check.h).
+/// A slot with this many returned bytes is damaged (slot_check.h).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 }  // namespace
@@ -63,7 +64,7 @@ void RunWatch::run() {
   while (!wake_.wait_for(lock, every, [this] { return stopped_; })) {
     const auto began = std::chrono::steady_clock::now();
     look();
-    // Of many processes: 2 % of a CPU at most.
+    // Sampling many processes takes at most 2 % of a CPU.
     every = std::max<std::chrono::nanoseconds>(kEvery, 50 * (std::chrono::steady_clock::now() - began));
   }
 }
@@ -112,13 +113,15 @@ void RunWatch::look_at_heads() {
   }
 }
 
-/// Reads a slot. Returns whether to read it again later. Any recorded process may change the slot.
+/// Samples the process of a slot. Any recorded process may change the slot during the reading. Returns whether to read
+/// the slot again later.
 bool RunWatch::look_at(const ProcessSlot& head) {
   claim(head);
   const std::int64_t started_ns = __atomic_load_n(&head.started_ns, __ATOMIC_RELAXED);
   const pid_t own_pid = __atomic_load_n(&head.pid, __ATOMIC_RELAXED);
   const pid_t pid = this->pid(head);
-  // The returned bytes are read first: a return in between is then missed, and nothing counts twice.
+  // The returned bytes are read before the held bytes. If memory is returned between the two reads, it is missed, but
+  // nothing counts twice.
   const std::uint64_t returned = head.holdings.returned_bytes;
   const std::uint64_t own = head.holdings.own_bytes;
   const auto all = resident_parts(pid);
@@ -132,7 +135,7 @@ bool RunWatch::look_at(const ProcessSlot& head) {
   last.populated_bytes = std::max(last.populated_bytes, held + returned);
   last.held_bytes = std::max(last.held_bytes, held);
   last.shared_bytes = std::max(last.shared_bytes, all->shared);
-  // An exec makes another address space, which has another slot.
+  // After an exec, the process has another address space and another slot.
   pagemaps_.forget(pid);
   last.copied_bytes = std::max(last.copied_bytes, file_copies(pagemaps_, pid));
   last.minor_faults = *faults;
@@ -144,9 +147,9 @@ bool RunWatch::is_elsewhere(const ProcessSlot& slot) const {
   return slot.pid_namespace != 0 && pid_namespace_ != 0 && slot.pid_namespace != pid_namespace_;
 }
 
-/// Finds the counts of a slot's process by its PID. A PID of another namespace says nothing here: then the first
-/// process that has no slot yet and fits is taken. A process fits if, before the slot was made, it executed a program
-/// of this name or was forked.
+/// Finds the kernel's counts of a slot's process by its PID. A PID of another namespace identifies no process here. For
+/// such a slot, the first suitable process is chosen: it has no slot yet, had the slot's name, and was forked or
+/// executed a program before the slot was made.
 void RunWatch::claim(const ProcessSlot& head) {
   const SlotKey key{head.pid_namespace, head.pid};
   if (claimed_.contains(key)) return;

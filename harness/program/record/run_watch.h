@@ -21,66 +21,71 @@
 
 namespace zerotax::record {
 
-/// What the kernel counted for one process, whatever it was and however it ended.
+/// The kernel's counts for any process of the run, however the process ended.
 struct ProcessCounts {
   pid_t pid = 0;
   pid_t parent = 0;
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC
-  std::vector<std::int64_t> execs;  ///< when it became another program
-  std::string name;  ///< the first 15 bytes of the last one's; its parent's where it is a child of fork alone
-  std::vector<std::string> names;  ///< all names that it had
-  bool mapped = true;              ///< it has mapped code since its last exec
-  bool rights_changed = false;     ///< by its last exec: the kernel counts neither this program nor what it starts
-  std::optional<std::uint64_t> minor_faults;  ///< of its threads that ended; nothing if the kernel said none
+  std::vector<std::int64_t> execs;  ///< times when the process executed another program
+  std::string name;  ///< first 15 bytes of the name of the process's last program, or of its parent's name if the
+                     ///< process was only forked
+  std::vector<std::string> names;  ///< all names that the process had
+  bool mapped = true;              ///< whether the process has mapped code since its last exec
+  bool rights_changed = false;     ///< whether the last exec changed the rights of the process, so that the kernel
+                                   ///< stops counting it and its descendants
+  std::optional<std::uint64_t> minor_faults;  ///< faults of the process's ended threads; nothing if the kernel reported
+                                              ///< no faults
   std::uint64_t cpu_ns = 0;
-  bool ended = false;         ///< its first thread ended, or another thread with counts
-  std::int64_t ended_ns = 0;  ///< time of the last such end
+  bool ended = false;         ///< whether the first thread of the process, or another thread with counts, has ended
+  std::int64_t ended_ns = 0;  ///< time when a thread last ended
 };
 
-/// The last look at a recorded process, some 20 ms before its end at most.
+/// The last sample of a recorded process, usually at most 20 ms old when the process ends.
 struct ProcessLook {
-  std::uint64_t populated_bytes = 0;  ///< the most that it held and had returned
-  std::uint64_t held_bytes = 0;       ///< the most that it held
-  std::uint64_t shared_bytes = 0;     ///< the most that it had mapped of shared memory
-  std::uint64_t copied_bytes = 0;     ///< of populated_bytes and held_bytes: copies of pages of private file mappings
+  std::uint64_t populated_bytes = 0;  ///< maximum of held and returned memory together
+  std::uint64_t held_bytes = 0;       ///< maximum of held memory
+  std::uint64_t shared_bytes = 0;     ///< maximum of mapped shared memory
+  std::uint64_t copied_bytes = 0;     ///< copied pages of private file mappings, a part of populated_bytes and
+                                      ///< held_bytes
   std::uint64_t minor_faults = 0;
   std::int64_t cpu_ns = 0;
 };
 
-/// Watches a recorded run from outside: what of a process cannot be known by itself, as it is killed, or ends by a
-/// system call of its own, or never loads the recorder.
+/// Watches a recorded run from outside. The watch also counts processes that cannot record everything themselves,
+/// because they are killed, end with a system call of their own, or never load the recorder.
 class RunWatch {
  public:
-  /// The calling thread starts the program next.
+  /// Starts watching. The calling thread starts the program next.
   explicit RunWatch(const RecordArena& arena);
   ~RunWatch();
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  /// The program has ended: looks a last time. Call the functions below after this.
+  /// Takes a last sample. Call this after the program has ended, and call the functions below after this.
   void stop();
 
-  /// Whether every process was counted, and every fault of it: not so where perf events are denied, or limited to user
-  /// mode.
+  /// Whether every process and every fault was counted; false if perf events are denied, or limited to user mode.
   [[nodiscard]] bool exact() const { return exact_; }
   /// Whether processes were counted at all.
   [[nodiscard]] bool counted() const { return counted_; }
-  /// What all processes of this machine had populated in pieces larger than a page meanwhile; nothing if nobody knows.
+  /// Bytes that all processes of this machine populated during the run in pieces larger than a page, or nothing if
+  /// these bytes are unknown.
   [[nodiscard]] std::optional<std::uint64_t> huge_bytes() const { return huge_bytes_; }
-  /// The time for which a CPU quota stopped the control group of the run, in nanoseconds.
+  /// Time for which a CPU quota stopped the control group of the run, in nanoseconds.
   [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
-  /// In the order of their beginning.
+  /// Counts of the processes, in the order of their start.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
-  /// The kernel's counts of a slot's process. If its PID belongs to another namespace, its name and start identify it.
+  /// Returns the kernel's counts of a slot's process. If the slot's PID belongs to another namespace, the name and
+  /// start of the process identify it.
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const;
-  /// The PID here of a slot's process; 0 if it is unknown.
+  /// Returns the PID, in zerotax's namespace, of a slot's process; 0 if it is unknown.
   [[nodiscard]] pid_t pid(const ProcessSlot& slot) const;
-  /// Nothing if it ended before it could be looked at.
+  /// Returns the last sample of a slot's process, or nothing if the process ended before it was sampled.
   [[nodiscard]] std::optional<ProcessLook> last_look(const ProcessSlot& slot) const;
 
  private:
   void run();
-  /// Returns false if the thread had ended before.
+  /// Ends the thread of the watch. Returns false if the thread had already ended.
   bool end_thread();
   void look();
   void look_at_heads();
@@ -97,9 +102,10 @@ class RunWatch {
   bool exact_ = false;
   std::vector<TaskEvent> events_;
   std::vector<ProcessCounts> processes_;
-  std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< the last index is the process that has the PID now
-  using SlotKey = std::pair<std::uint64_t, pid_t>;    ///< PID namespace, and PID in it
-  /// A slot of the arena. `over`: its process has ended.
+  std::map<pid_t, std::vector<std::size_t>> by_pid_;  ///< indices in processes_; the last index is the process that has
+                                                      ///< the PID now
+  using SlotKey = std::pair<std::uint64_t, pid_t>;    ///< PID namespace, and PID in that namespace
+  /// A slot of the arena. `over`: the slot's process has ended.
   struct Head {
     const ProcessSlot* slot = nullptr;
     bool over = false;
@@ -108,10 +114,10 @@ class RunWatch {
   [[nodiscard]] bool is_elsewhere(const ProcessSlot& slot) const;
   void claim(const ProcessSlot& head);
   std::uint64_t pid_namespace_ = 0;
-  std::map<SlotKey, std::size_t> claimed_;  ///< the index in processes_ of the slots that were looked at
+  std::map<SlotKey, std::size_t> claimed_;  ///< index in processes_ of each sampled slot
   std::vector<Head> heads_;
   ProcessPagemaps pagemaps_;
-  std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< by PID and beginning
+  std::map<std::pair<pid_t, std::int64_t>, ProcessLook> looks_;  ///< samples by PID and start of the process
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

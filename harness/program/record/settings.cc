@@ -14,7 +14,8 @@
 namespace zerotax::record {
 namespace {
 
-/// A variable that holds a list of settings, with the separators between two settings and within one.
+/// A variable that holds a list of settings. `between` separates two settings; `within` separates a setting's name from
+/// its value.
 struct List {
   std::string_view variable;
   char between;
@@ -22,7 +23,8 @@ struct List {
 };
 constexpr List kLists[] = {{"GLIBC_TUNABLES", ':', '='}, {"MALLOC_CONF", ',', ':'}, {"SCUDO_OPTIONS", ':', '='}};
 
-/// glibc's tunables win over the older variables (elf/dl-tunables.c, __tunables_init).
+/// Variables of glibc's allocator, each with its tunable. A tunable overrides the older variable (elf/dl-tunables.c,
+/// __tunables_init).
 constexpr std::pair<std::string_view, std::string_view> kTunables[] = {
     {"MALLOC_TRIM_THRESHOLD_", "glibc.malloc.trim_threshold"},
     {"MALLOC_MMAP_THRESHOLD_", "glibc.malloc.mmap_threshold"},
@@ -31,13 +33,13 @@ constexpr std::pair<std::string_view, std::string_view> kTunables[] = {
 constexpr const char* kTunablesVariable = "GLIBC_TUNABLES";
 
 const List* list_of(const std::string& variable) {
-  // jemalloc within a program may put letters of its own before the name.
+  // A program that contains jemalloc may have put a prefix before the variable's name.
   const auto* found = std::find_if(std::begin(kLists), std::end(kLists),
                                    [&](const List& each) { return variable.ends_with(each.variable); });
   return found == std::end(kLists) ? nullptr : found;
 }
 
-/// Whether two values mean the same: "0" equals "off", "no" and "0.0".
+/// Whether two values mean the same. For example, "0" equals "off", "no" and "0.0".
 bool is_same_value(const std::string& one, const std::string& other) {
   if (one == other) return true;
   const auto number = [](const std::string& text) -> std::optional<double> {
@@ -72,20 +74,21 @@ const std::string* variable_in(const Variables& variables, const std::string& ke
   return found == variables.end() ? nullptr : &found->second;
 }
 
-/// The value of a setting in a list; the last one counts.
+/// Returns the value of a setting in a list, or nullptr. The last occurrence counts.
 const std::string* value_in(const std::vector<Setting>& settings, std::string_view name) {
   const auto found =
       std::find_if(settings.rbegin(), settings.rend(), [&](const auto& each) { return each.first == name; });
   return found == settings.rend() ? nullptr : &found->second;
 }
 
-/// Adds a variable of an environment: "KEY=VALUE".
+/// Adds an environment entry "KEY=VALUE".
 void add_variable(Variables& variables, const std::string& entry) {
   const std::size_t at = entry.find('=');
   if (at != std::string::npos) variables.emplace(entry.substr(0, at), entry.substr(at + 1));
 }
 
-/// The settings as a program with `now` reads them: a variable of glibc's allocator as its tunable, if `now` sets that.
+/// Converts the settings to variables. `now` are the variables that the program already has. If `now` sets the tunable
+/// of a variable of glibc's allocator, that variable becomes the tunable.
 Variables as_read(const Variables& now, const Variables& env) {
   const std::string* tunables = variable_in(now, kTunablesVariable);
   if (tunables == nullptr) return env;

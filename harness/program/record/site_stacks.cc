@@ -33,7 +33,8 @@ constexpr NamedWeight kWeights[] = {
 struct NamedType {
   StackWeight weight;
   const char* name;
-  const char* outside;  ///< of a program that was recorded from outside; nullptr: not known
+  const char* outside;  ///< name of the weight for a program that was recorded from outside, or nullptr if it is
+                        ///< unknown there
   const char* unit;
 };
 constexpr NamedType kTypes[] = {
@@ -45,7 +46,7 @@ constexpr NamedType kTypes[] = {
     {StackWeight::kTime, "time", "cpu", "nanoseconds"},
 };
 
-/// Whether a site says something about it. Where nothing could be sampled, there is no site.
+/// Whether the recording's sites show this weight. From outside, returned bytes are shown only if calls were sampled.
 bool is_known(const Record& record, const NamedType& type) {
   if (!record.outside) return true;
   if (type.outside == nullptr) return false;
@@ -60,7 +61,7 @@ std::int64_t time_ns(const std::string& utc) {
 
 exchange::Pprof::Frame frame_of(const NamedFrame& named) {
   exchange::Pprof::Frame frame;
-  frame.function = named.function ? *named.function : fmt::format("{:#x}", named.address);
+  frame.function = named.label();
   frame.file = named.file.value_or("");
   frame.module = named.module.value_or("");
   frame.address = named.address;

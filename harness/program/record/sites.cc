@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/one_line.h"
+#include "base/printable.h"
 #include "observe/symbols.h"
 #include "os/clock.h"
 #include "record/kernel_part.h"
@@ -17,7 +19,7 @@ struct Place {
   std::string module;
   std::vector<unsigned char> build_id;
   std::uint64_t address;
-  // A script's function, in place of all that.
+  // function of a script; if it is set, the members above are empty
   std::string function = {};
   std::string file = {};
   int line = 0;
@@ -34,6 +36,11 @@ struct StackKey {
 
 Place place_of(const ProcessSlot& process, std::uint64_t frame, RecordedScripts& scripts) {
   const std::uint64_t index = frame >> kFrameModuleShift;
+  if (index == kModules) {
+    const PythonFunction& python = process.python_functions[(frame & kFrameAddressMask) % kScriptFunctions];
+    const std::string name = one_line(printable(&python.function[0]));
+    return {"", {}, 0, name.empty() ? "(unknown)" : name, one_line(printable(&python.file[0])), python.line};
+  }
   if (index == 0 || index >= kModules) {
     const std::uint64_t address = frame & kFrameAddressMask;
     const auto script = scripts.function(process, address);
@@ -49,7 +56,7 @@ NamedFrame frame_of(const Place& place, Symbols& symbols) {
                                 : frame_of_script({place.function, place.file, place.line});
 }
 
-/// An estimate of the redundant bytes in stores that were not examined, from the examined stores at the same site.
+/// Estimates the redundant bytes in unexamined stores from the examined stores at the same site.
 std::uint64_t likely_redundant(const Site& site) {
   const double examined = as_double(less(site.zeroed_bytes, site.unexamined_bytes));
   return examined == 0 ? 0
@@ -59,7 +66,8 @@ std::uint64_t likely_redundant(const Site& site) {
 
 std::uint64_t scaled(std::uint64_t bytes, double scale) { return as_count(as_double(bytes) * scale); }
 
-/// The one from more events; nullptr if neither has enough of them to accuse anybody.
+/// Returns the estimate with more events, or nullptr if neither estimate has enough events to attribute bytes to a
+/// site.
 Estimate Site::*better_estimate(const ProcessSlot& process) {
   constexpr std::uint64_t kFewest = 8;
   std::uint64_t looks = 0;
@@ -73,8 +81,8 @@ Estimate Site::*better_estimate(const ProcessSlot& process) {
   return looks >= growths ? &Site::first_pages : &Site::growth;
 }
 
-/// The process whose live heap had the highest peak, so that the sites of one process add up to it; nullptr if there is
-/// no process.
+/// Returns the process whose live heap had the highest peak, so that the live bytes of sites add up to the heap of one
+/// process. Returns nullptr if there are no processes.
 const ProcessSlot* largest_live(const std::vector<const ProcessSlot*>& processes) {
   const auto found =
       std::max_element(processes.begin(), processes.end(), [](const ProcessSlot* one, const ProcessSlot* other) {
@@ -83,14 +91,15 @@ const ProcessSlot* largest_live(const std::vector<const ProcessSlot*>& processes
   return found == processes.end() ? nullptr : *found;
 }
 
-/// A peak of which sites have kept nothing was with the blocks that they have in the end.
+/// Returns the bytes that were live at the peak. If the sites did not keep those bytes, returns the bytes that are live
+/// at the end.
 std::uint64_t live_at_peak(const ProcessSlot& process, const Site& site) {
   const Holdings& holdings = process.holdings;
   return holdings.peak_live_bytes > holdings.kept_peak_live_bytes ? site.live_bytes : site.live_at_peak_bytes;
 }
 
-/// The factor for the estimates of a process: with the known bytes of its large blocks, they are at most the bytes that
-/// the kernel zeroed for it. Any bytes left over belong to no site.
+/// Returns the factor that scales the estimates of a process. Together with the known bytes of large blocks, the scaled
+/// estimates must not exceed the bytes that the kernel zeroed for the process. Remaining bytes belong to no site.
 double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site::*estimate, RecordedSites& sites) {
   const KernelPart& kernel = seen.kernel(process);
   if (!kernel.known()) return 1;
@@ -106,19 +115,19 @@ double share_out(const SeenRun& seen, const ProcessSlot& process, Estimate Site:
   return estimated <= left ? 1 : static_cast<double>(left) / static_cast<double>(estimated);
 }
 
-/// Seconds since 1970 of a time of the monotonic clock.
+/// Converts a time of the monotonic clock to seconds since 1970.
 std::int64_t clock_time_s(std::int64_t monotonic) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count() - (monotonic_ns() - monotonic) / 1'000'000'000;
 }
 
-/// The process that a child was forked from; nullptr if that is not known.
+/// Returns the process that forked a child; nullptr if that process is unknown.
 const ProcessSlot* parent_of(const ProcessSlot& child, const std::vector<const ProcessSlot*>& processes) {
   if (child.forked == 0) return nullptr;
   const auto is_parent = [&](const ProcessSlot* other) {
     return other->pid == child.parent && other != &child && other->started_ns <= child.started_ns;
   };
-  // Of one number, the last one that was before the child.
+  // If several processes had the parent's PID, the parent is the last one that began before the child.
   const auto found = std::find_if(processes.rbegin(), processes.rend(), is_parent);
   return found != processes.rend() ? *found : nullptr;
 }
@@ -186,11 +195,14 @@ std::optional<ScriptFunction> RecordedScripts::function(const ProcessSlot& proce
 ScriptNames RecordedScripts::names() {
   ScriptNames names;
   for (const ProcessSlot* process : processes_) {
+    const bool has_frames = std::any_of(std::begin(process->python_functions), std::end(process->python_functions),
+                                        [](const PythonFunction& function) { return function.ready != 0; });
     const auto add = [&](const std::string& path) {
       if (interpreter_of(path).name.empty()) return;
       PerfMap& map = *map_of(*process);
       map.read();
       names.add(path, !map.empty(), map.problem());
+      if (has_frames) names.add_frames(path);
     };
     add(&process->executable[0]);
     const std::uint32_t used = std::min<std::uint32_t>(process->modules_used, kModules);

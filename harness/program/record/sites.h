@@ -13,15 +13,15 @@
 
 namespace zerotax::record {
 
-/// The scripts' functions in recorded processes, by the perf maps that these left (PerfMap). A child of fork has those
-/// of its parent, too.
+/// Names functions of scripts in recorded processes by the perf maps that the processes left (PerfMap). A child of fork
+/// also has its parent's functions.
 class RecordedScripts {
  public:
   explicit RecordedScripts(const std::vector<const ProcessSlot*>& processes) : processes_(processes) {}
 
-  /// The function at an address that is in no file. Nothing if that is not known.
+  /// Returns the function at an address outside all files, or nothing if no function is known there.
   std::optional<ScriptFunction> function(const ProcessSlot& process, std::uint64_t address);
-  /// Of all processes: the interpreters among their programs and libraries.
+  /// Returns the interpreters among the programs and libraries of all processes.
   ScriptNames names();
 
  private:
@@ -33,13 +33,14 @@ class RecordedScripts {
 
 struct RecordedSites {
   std::vector<RecordedSite> rows;
-  /// What the kernel zeroed and no site has: stacks, data, mappings of the program itself, and the like. Nothing if
-  /// the kernel's part is known of no process.
+  /// Kernel-zeroed bytes without a site: stacks, data, the program's own mappings, and the like. Nothing if the
+  /// kernel's part is unknown for every process.
   std::optional<std::uint64_t> elsewhere_bytes;
 };
 
-/// The call stacks of all processes, equal ones joined, with names, those with the most bytes first, zeroed
-/// there, by the kernel for what was got there, or returned there. `scripts` names what lies in no file.
+/// Returns the named call stacks of all processes. Equal stacks are merged. The order is by the sum of bytes, the most
+/// first: bytes zeroed there, zeroed by the kernel for blocks allocated there, and returned there. `scripts` names code
+/// outside all files.
 RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts);
 
 }  // namespace zerotax::record

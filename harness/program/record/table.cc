@@ -9,11 +9,12 @@
 #include "base/names.h"
 #include "base/one_line.h"
 #include "base/printable.h"
-#include "base/shell.h"
 #include "base/units.h"
 #include "base/wrap.h"
+#include "observe/debug_packages.h"
 #include "observe/file_reader.h"
 #include "observe/symbols.h"
+#include "record/answer.h"
 #include "record/outside/result.h"
 #include "record/tax.h"
 
@@ -23,7 +24,7 @@ namespace {
 constexpr std::size_t kTopSites = 10;
 constexpr std::size_t kTopProcesses = 10;
 constexpr std::size_t kTopThreads = 5;
-constexpr std::size_t kCallers = 2;  // shown below a site
+constexpr std::size_t kCallers = 2;  // number of callers shown below a site
 
 std::string totals(const Totals& sum) {
   Table called({{"called", Unit::kText, 14}, {"calls", Unit::kCount, 12}, {"requested", Unit::kBytes, 12}});
@@ -50,7 +51,8 @@ std::string totals(const Totals& sum) {
 std::string remarks(const Record& record) {
   const Totals& sum = record.totals;
   std::string text = "\n";
-  // The share is of wall time: shares of CPU time are the causes', without the faults.
+  // Only the share of wall time is shown here. The rows of causes have the shares of CPU time, without the time of
+  // faults.
   if (sum.share_of_wall) {
     text += wrap(fmt::format(
         "Stores of zeros of {} and more, with the faults in them, took up to {} of the run's wall time on one thread. "
@@ -87,27 +89,24 @@ std::string remarks(const Record& record) {
 
 Column bytes_or_blank(const char* name, std::size_t width) { return {name, Unit::kBytes, width, "n/a", ""}; }
 
-/// Text of numbers; blank where they are 0.
-Column words(const char* name, std::size_t width) {
-  return {name, Unit::kText, width, "n/a", {}, 1, Column::Side::kRight};
-}
-
-/// The innermost function of a script on a stack, for which the interpreter worked. Their number if there is none.
+/// Returns the index of the innermost script function on a stack, or the number of frames if there is none.
 std::size_t script_frame(const std::vector<NamedFrame>& frames) {
   const auto found =
       std::find_if(frames.begin(), frames.end(), [](const NamedFrame& frame) { return frame.is_script(); });
   return static_cast<std::size_t>(found - frames.begin());
 }
 
-/// The site and its callers.
+/// Adds the rows of a site and its callers.
 void add_site(Table& table, const RecordedSite& site) {
   const auto size = [](bool sampled, std::uint64_t bytes) {
     return bytes == 0 ? "" : (sampled ? "~" : "") + format_size(bytes);
   };
   const SampledSite& sampled = site.sampled;
-  // Small calls are only sampled.
+  // Small calls are only sampled, so their number is not exact.
   const std::uint64_t calls = site.calls + sampled.calls.value_or(0);
-  table.add({kind_text(site.kind), calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
+  // The table of zeros uses the same word for stores by hand.
+  const char* const kind = site.kind == SiteKind::kByHand ? "malloc+memset" : kind_text(site.kind);
+  table.add({kind, calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
              size(sampled.zeroed_bytes != 0, site.all_zeroed_bytes()),
              size(sampled.redundant_zeroed_bytes != 0, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
              size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes,
@@ -119,13 +118,14 @@ void add_site(Table& table, const RecordedSite& site) {
   }
 }
 
-/// With what the sites after the first ones sum up to, and what is no site's: the columns add up to the whole.
+/// Returns the table of the first sites. Further rows are for the sum of all other sites and for bytes without a site,
+/// so that the columns add up to the totals.
 std::string sites(const Record& record) {
-  Table table({{"in", Unit::kText, 8},
-               words("calls", 10),
-               words("stored", 11),
-               words("redundant", 11),
-               words("by kernel", 11),
+  Table table({{"in", Unit::kText, 13},
+               right_text("calls", 10),
+               right_text("stored", 11),
+               right_text("redundant", 11),
+               right_text("by kernel", 11),
                bytes_or_blank("returned", 11),
                {"at", Unit::kText, 0, "", {}, 2}});
   RecordedSite others;
@@ -142,7 +142,8 @@ std::string sites(const Record& record) {
   }
   if (table.empty()) return "";
   const auto size = [](std::uint64_t bytes) { return bytes == 0 ? "" : format_size(bytes); };
-  Table rest({{"", Unit::kText, 19}, words("", 11), words("", 11), words("", 11), bytes_or_blank("", 11)});
+  Table rest(
+      {{"", Unit::kText, 24}, right_text("", 11), right_text("", 11), right_text("", 11), bytes_or_blank("", 11)});
   if (others.weight() != 0) {
     rest.add({"other sites", size(others.zeroed_bytes), {}, size(others.kernel_zeroed_bytes), others.returned_bytes});
   }
@@ -151,13 +152,22 @@ std::string sites(const Record& record) {
   return "\n" + table.text() + rest.text(false);
 }
 
+/// Returns the packages with debug symbols for the displayed sites.
+std::string packages(const Record& record) {
+  std::vector<const std::vector<NamedFrame>*> stacks;
+  for (const RecordedSite& site : record.sites) {
+    if (stacks.size() < kTopSites && site.weight() != 0) stacks.push_back(&site.frames);
+  }
+  return debug_packages_line(stacks, kCallers + 1);
+}
+
 std::string histogram(const std::vector<SizeRow>& rows) {
   Table table({{"size", Unit::kBytes, 8, "", "0", 1, Column::Side::kLeft},
                {"callocs", Unit::kCount, 9},
                {"mallocs", Unit::kCount, 9},
                bytes_or_blank("zeroed", 9),
                bytes_or_blank("redundant", 9),
-               bytes_or_blank("by hand", 9),
+               bytes_or_blank("memset", 9),
                bytes_or_blank("by kernel", 9),
                bytes_or_blank("returned", 9)});
   for (const SizeRow& row : rows) {
@@ -170,7 +180,8 @@ std::string histogram(const std::vector<SizeRow>& rows) {
   return "\n" + table.text();
 }
 
-/// By the allocator and by hand; what is not known of one of them is left out.
+/// Returns the sum of the bytes that the allocator zeroed and the bytes that the program zeroed by hand. If one of the
+/// two is unknown, returns the other.
 Count both(const Metrics& metrics, Count Zeroing::*field) {
   const Count& one = metrics.*field;
   const Count& other = metrics.by_hand.*field;
@@ -221,34 +232,18 @@ std::string processes(const std::vector<RecordedProcess>& all) {
   return "\n" + table.text();
 }
 
-std::string warnings(const Record& record) {
-  std::vector<std::string> all;
-  const auto add = [&](const std::string& line) {
-    if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(line);
-  };
-  for (const RecordedProcess& process : record.processes) {
-    for (const std::string& gap : process.gaps) add(fmt::format("{}: {}.", file_name(process.executable), gap));
-    if (process.ended == kRunning)
-      add(fmt::format("process {} is still running: its counts are as of now.", process.pid));
-  }
-  for (const NotFollowed& missed : record.not_followed) {
-    add(fmt::format("not followed: {}{} ({}), {}.", missed.program,
-                    missed.processes > 1 ? fmt::format(", {} times", format_count(missed.processes)) : "",
-                    missed.reason, used_text(missed.minor_faults, missed.cpu_ns)));
-  }
-  if (record.lost_processes != 0) add("there were more processes than there is room for: some were not recorded.");
-  std::string text = all.empty() ? "" : "\n";
-  for (const std::string& line : all) text += wrap(line, "! ", "  ");
-  return text;
+/// A recording from outside has no further tables.
+std::string outside_text(const Record& record) {
+  return outside_head(record) + tax_text(record.tax) + outside_sites_text(record) + outside_processes(record) +
+         script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
+         wrap(record.tax.advice) + outside_remarks(record);
 }
 
-/// From outside there is no more.
-std::string outside_text(const Record& record) {
-  std::string text = outside_head(record) + tax_text(record.tax) + outside_sites_text(record) +
-                     outside_processes(record) + script_names_lines(record.script_names) + unread_files_lines() + "\n" +
-                     wrap(record.tax.advice) + outside_remarks(record);
-  if (next_step(record).empty()) return text;
-  return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
+std::string inside_text(const Record& record) {
+  return tax_text(record.tax) + returned_text(record.totals.returned) + sites(record) +
+         script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
+         wrap(record.tax.advice) + totals(record.totals) + remarks(record) + histogram(record.histogram) +
+         processes(record.processes);
 }
 
 }  // namespace
@@ -260,30 +255,22 @@ const char* kind_text(SiteKind kind) {
 }
 
 std::string record_text(const Record& record) {
-  if (record.outside) return outside_text(record);
-  const RunResult& run = record.run;
-  const std::string end =
-      run.signal ? "was killed by " + *run.signal : fmt::format("exited with {}", run.exit_status.value_or(0));
-  std::string text = recorder_cost_text(record.tax);
-  text += wrap(fmt::format("zerotax record: {} {} after {}, {} of CPU time, {}.", file_name(record.command.front()),
-                           end, format_ns(static_cast<double>(run.wall_ns)),
-                           format_ns(static_cast<double>(run.user_ns + run.system_ns)),
-                           format_counted(record.processes.size(), "process", "processes")));
-  if (record.processes.empty()) {
-    return text + wrap("Nothing was recorded: the program did not load the recorder, or ended too early.") +
-           warnings(record);
+  std::string text = wrap(headline(record)) + "\n";
+  if (record.outside) {
+    text += outside_text(record);
+  } else {
+    const RunResult& run = record.run;
+    text += wrap(fmt::format("zerotax record: {} after {}, {} of CPU time, {}.", end_words(record),
+                             format_ns(static_cast<double>(run.wall_ns)),
+                             format_ns(static_cast<double>(run.user_ns + run.system_ns)),
+                             format_counted(record.processes.size(), "process", "processes")));
+    if (!record.processes.empty()) text += inside_text(record);
+    std::string lines;
+    for (const std::string& warning : warnings(record)) lines += wrap(warning, "! ", "  ");
+    if (!lines.empty()) text += "\n" + lines;
   }
-  text += tax_text(record.tax) + returned_text(record.totals.returned) + sites(record) +
-          script_names_lines(record.script_names) + unread_files_lines() + "\n" + wrap(record.tax.advice) +
-          totals(record.totals) + remarks(record) + histogram(record.histogram) + processes(record.processes) +
-          warnings(record);
-  if (!is_worth_advice(record.tax)) return text;
-  return text + "\nTo try what could help, and see what does: zerotax advise -- COMMAND\n";
-}
-
-std::string next_step(const Record& record) {
-  if (record.outside && !record.outside->advisable) return "";
-  return is_worth_advice(record.tax) ? "zerotax advise -- " + shell_text(record.command) : "";
+  if (!next_step(record).empty()) text += "\nTo find and prove a remedy: zerotax advise -- COMMAND\n";
+  return text;
 }
 
 }  // namespace zerotax::record

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kNoCpuTime = "the kernel counted no CPU time for the run";
 
-/// From a least to a most; no most if nobody knows.
+/// Lower and upper bound of a time, in nanoseconds. The upper bound is missing if it is unknown.
 struct Bounds {
   std::uint64_t least = 0;
   std::optional<std::uint64_t> most = 0;
@@ -37,10 +37,11 @@ Bounds bounds_of(const std::vector<TaxRow>& rows, Cause last) {
   return bounds;
 }
 
-/// Within a fiftieth.
+/// Whether the bounds differ by at most a fiftieth of the upper bound.
 bool is_narrow(const Bounds& bounds) { return bounds.most && (*bounds.most - bounds.least) * 50 <= *bounds.most; }
 
-/// What may have come in addition cannot have taken more than the time that is left.
+/// Limits upper bounds. No row can exceed its lower bound by more than the CPU time that all lower bounds together
+/// leave.
 void cap_bounds(Tax& tax) {
   const std::uint64_t least = bounds_of(tax.rows, Cause::kStores).least;
   const std::uint64_t left = less(tax.cpu_ns, least);
@@ -51,7 +52,7 @@ void cap_bounds(Tax& tax) {
   }
 }
 
-/// Of the row that leaves most open: why not all is known. Empty if all is.
+/// Returns why the row with the widest bounds is not known exactly, or an empty string if all rows are known.
 std::string why_not(const std::vector<TaxRow>& rows) {
   const TaxRow* worst = nullptr;
   const auto gap = [](const TaxRow& row) {
@@ -64,9 +65,9 @@ std::string why_not(const std::vector<TaxRow>& rows) {
   return worst == nullptr ? "" : worst->cpu_ns.why();
 }
 
-/// Puts the interval of the sum: ends of intervals where rows were sampled, and the least of other rows. The interval
-/// is too wide rather than too narrow, because not all samples err in the same direction. Puts nothing if no row was
-/// sampled.
+/// Stores in `tax` the interval of the sum: the ends of the intervals of sampled rows, plus the lower bounds of other
+/// rows. This interval is too wide rather than too narrow, because not all samples err in the same direction. Stores
+/// nothing if no row was sampled.
 void put_interval(Tax& tax) {
   std::array<std::uint64_t, 2> sum{};
   bool any = false;
@@ -96,7 +97,7 @@ void put_sums(Tax& tax) {
   put_interval(tax);
 }
 
-/// Where the bounds are narrow, they are one figure; but no estimate of what was not seen is one of nothing.
+/// Replaces narrow bounds by one number, except the bounds of unseen bytes, whose lower bound is 0.
 void settle(TaxRow& row, const Tax& tax) {
   const auto share = known_if(tax.cpu_ns != 0, share_of_cpu(tax, row.at_least_cpu_ns), kNoCpuTime);
   if (row.cause != Cause::kUnseen && is_narrow({row.at_least_cpu_ns, most_of(row)})) {
@@ -109,15 +110,12 @@ void settle(TaxRow& row, const Tax& tax) {
   if (!row.at_most_bytes) row.at_most_bytes = row.bytes;
 }
 
-/// Whether programs that recorded nothing took 1 % of the run's CPU time, or nobody knows how much.
+/// Whether programs that recorded nothing took at least 1 % of the run's CPU time, or an unknown part of it.
 bool misses_programs(const Tax& tax) {
   const Count& missed = tax.not_recorded.cpu_ns;
   if (tax.not_recorded.processes == 0) return false;
   return !missed || as_double(*missed) >= kNoticed * as_double(*missed + tax.cpu_ns + tax.recorder_cpu_ns);
 }
-
-/// The most that a row may have cost; for a sampled row, the estimate itself.
-std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
 
 std::uint64_t cost_of_cause(const Tax& tax, Cause cause) {
   const auto row =
@@ -125,26 +123,33 @@ std::uint64_t cost_of_cause(const Tax& tax, Cause cause) {
   return row == tax.rows.end() ? 0 : cost_of(*row);
 }
 
-/// The bounds of a row; for a sampled row, its interval.
+/// Returns the bounds of a row; for a sampled row, the ends of its interval.
 Bounds certain_bounds(const TaxRow& row) {
   if (row.cpu_interval_ns) return {row.cpu_interval_ns->front(), row.cpu_interval_ns->back()};
   return {row.at_least_cpu_ns, most_of(row)};
 }
 
-/// Whether samples leave open if a row takes enough time to matter (kNoticed).
+/// Whether only the upper end of a sampled row's interval is enough CPU time to matter (kNoticed).
 bool is_open(const Tax& tax, const TaxRow& row) {
   if (!row.cpu_interval_ns) return false;
   const auto [least, most] = *row.cpu_interval_ns;
   return share_of_cpu(tax, least) < kNoticed && share_of_cpu(tax, most) >= kNoticed;
 }
 
-/// The advice where samples do not decide; empty if they do.
-std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput& input) {
+/// Returns the advice to take more samples if the present samples leave open whether the cost matters. Otherwise,
+/// returns an empty string.
+std::string undecided_advice(Tax& tax, const TaxRow& worst, const TaxInput& input) {
   if (input.outside == nullptr) return "";
+  const auto set_longer = [&] {
+    tax.find_out = FindOut::kLonger;
+    tax.remedy = input.outside->longer;
+    tax.longer_seconds = input.outside->longer_seconds;
+  };
   if (!input.outside->too_few.empty()) {
-    return fmt::format("No verdict: {}. To have one, {}.", input.outside->too_few, input.outside->longer);
+    set_longer();
+    return fmt::format("No verdict: {}. For a verdict, {}.", input.outside->too_few, input.outside->longer);
   }
-  // A row that certainly costs enough is worth advice, whatever the others cost.
+  // If a row certainly costs enough, it is worth advice, whatever the other rows cost.
   if (share_of_cpu(tax, certain_bounds(worst).least) >= kNoticed) return "";
   const TaxRow* open = nullptr;
   for (const TaxRow& row : tax.rows) {
@@ -152,17 +157,19 @@ std::string undecided_advice(const Tax& tax, const TaxRow& worst, const TaxInput
     if (open == nullptr || row.cpu_interval_ns->back() > open->cpu_interval_ns->back()) open = &row;
   }
   if (open == nullptr) return "";
+  set_longer();
   const auto [least, most] = *open->cpu_interval_ns;
   return fmt::format(
-      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time (one takes {} to {}). To "
-      "know, {}.",
+      "No verdict: samples leave open whether a cause of zeroing takes 1 % of the CPU time (one cause takes {} to"
+      " {}). For a verdict, {}.",
       format_percent(share_of_cpu(tax, least)), format_percent(share_of_cpu(tax, most)), input.outside->longer);
 }
 
-/// The advice in one sentence if no cause takes enough time. Otherwise empty, and puts the cause of the costliest row.
+/// Returns the advice as a sentence if no cause takes enough time. Otherwise, stores the costliest row's cause in the
+/// tax, and returns an empty string.
 std::string advice_of(Tax& tax, const TaxInput& input) {
   const std::uint64_t returning = cost_of_cause(tax, Cause::kReturning);
-  // A setting that keeps memory from going back also saves the cost of its return.
+  // A setting that keeps memory from being returned also saves the cost of returning it.
   const auto all_of = [&](const TaxRow& row) {
     return cost_of(row) + (row.cause == Cause::kRefilled && cost_of(row) != 0 ? returning : 0);
   };
@@ -173,11 +180,13 @@ std::string advice_of(Tax& tax, const TaxInput& input) {
   const bool unknown =
       noticed ? worst->cause == Cause::kUnseen : !tax.zeroing_at_most_cpu_ns || tax.not_recorded.noticed;
   if (unknown) {
+    tax.find_out = FindOut::kCauses;
     return "The cost of zeroing here is not known exactly. Try next: zerotax profile -- COMMAND, which samples every "
            "process from outside, its page faults and its memset.";
   }
   if (!noticed && tax.other_faults.noticed) {
-    return other_faults_words("No cause of zeroing that was seen takes 1 % of the CPU time", tax);
+    tax.find_out = FindOut::kFaults;
+    return other_faults_words("No known cause of zeroing takes 1 % of the CPU time", tax);
   }
   if (!noticed) return "Nothing to gain here: no cause of zeroing takes 1 % of the CPU time.";
   tax.advice_about = worst->cause;
@@ -185,6 +194,8 @@ std::string advice_of(Tax& tax, const TaxInput& input) {
 }
 
 }  // namespace
+
+std::uint64_t cost_of(const TaxRow& row) { return std::max(row.at_least_cpu_ns, most_of(row).value_or(0)); }
 
 double share_of_cpu(const Tax& tax, std::uint64_t ns) {
   return tax.cpu_ns == 0 ? 0 : std::min(1.0, as_double(ns) / as_double(tax.cpu_ns));
@@ -196,6 +207,19 @@ std::string other_faults_words(const std::string& before, const Tax& tax) {
       "that was not seen. They may take {}{}. Try next: zerotax cow -- COMMAND, which tells them apart.",
       before, format_count(tax.other_faults.faults), tax.other_faults.capped ? "up to " : "",
       format_percent(share_of_cpu(tax, tax.other_faults.estimated_cpu_ns)));
+}
+
+std::vector<const TaxRow*> costly_rows(const Tax& tax) {
+  std::vector<const TaxRow*> rows;
+  for (const TaxRow& row : tax.rows) {
+    const std::uint64_t cost = cost_of(row);
+    const bool has_bytes = row.bytes ? *row.bytes != 0 : row.at_most_bytes && *row.at_most_bytes;
+    const bool has_cost = row.cpu_ns || (!row.bytes && cost < tax.cpu_ns);
+    if (cost != 0 && share_of_cpu(tax, cost) >= kNoticed && (has_bytes || has_cost)) rows.push_back(&row);
+  }
+  const auto rank = [](const TaxRow* row) { return std::pair(cost_of(*row), row->bytes.value_or(0)); };
+  std::stable_sort(rows.begin(), rows.end(), [&](auto* a, auto* b) { return rank(a) > rank(b); });
+  return rows;
 }
 
 bool is_worth_advice(const Tax& tax) {
@@ -212,7 +236,8 @@ void withhold(Tax& tax, const std::string& why) {
   tax.share_of_cpu = NotAvailable{why};
 }
 
-/// Puts the cost of other faults, at most the CPU time that the causes of zeroing leave: no fault is paid twice.
+/// Stores the cost of other faults in `tax`: at most the CPU time that the causes of zeroing leave, so that no fault
+/// counts twice.
 void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
   OtherFaults& other = tax.other_faults;
   other.faults = less(input.kernel.minor_faults, input.kernel.faults);
@@ -223,7 +248,7 @@ void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
   other.noticed = share_of_cpu(tax, other.estimated_cpu_ns) >= kNoticed;
 }
 
-/// Compares bytes with those that the program held, and times with its CPU time.
+/// Marks the rows that matter by their share of the memory that the program held, or of the program's CPU time.
 void put_beside(Tax& tax, const TaxInput& input) {
   tax.beside = input.beside;
   for (BesideRow& row : *tax.beside) {

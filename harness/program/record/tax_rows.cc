@@ -14,11 +14,12 @@ std::uint64_t part_of(std::uint64_t whole, std::uint64_t part, std::uint64_t of)
 }
 
 struct Stores : ZeroRow {
-  std::uint64_t user_ns = 0;  ///< of the large ones, without their faults
-  std::uint64_t untimed = 0;  ///< bytes of the small ones
+  std::uint64_t user_ns = 0;  ///< CPU time of the large stores, without their faults
+  std::uint64_t untimed = 0;  ///< bytes of the small stores, which are not timed
 };
 
-// A core that writes less than 4 GB/s to memory that no cache holds is older than what runs here; and a call.
+// Upper bounds of the time of a store. Every current core writes faster than 4 GB/s, even to memory that is in no
+// cache. In addition, a call takes less than kMostNsPerStore.
 constexpr double kMostNsPerByte = 0.25;
 constexpr std::uint64_t kMostNsPerStore = 10;
 constexpr const char* kBytesOutside = "from outside, the sizes of stores are not known";
@@ -28,15 +29,17 @@ Stores stores_of(const Tally& sum, ZeroKind kind, double ns_per_byte) {
   Stores stores{sum_of(sum.zeroed[kind])};
   const ZeroCost& cost = sum.cost[kind];
   stores.untimed = cost.cpu_ns == 0 ? stores.bytes : less(stores.bytes, cost.bytes);
-  // The time of stores that took faults is reduced by what such faults cost elsewhere; where a fault takes 10 µs, as in
-  // some virtual machines, that estimate can exceed all that they took. The time of the other stores is measured.
+  // The time of stores that took faults is reduced by the usual cost of such faults. If a fault takes 10 µs, as in some
+  // virtual machines, that cost can exceed the whole time of the stores. The time of stores without faults is measured,
+  // and therefore remains.
   const std::uint64_t with_faults_ns = less(cost.cpu_ns, cost.faultless_cpu_ns);
   const double in_faults = as_double(std::min(cost.faults * page_bytes(), cost.bytes)) * ns_per_byte;
   stores.user_ns = cost.cpu_ns - std::min(with_faults_ns, as_count(in_faults));
   return stores;
 }
 
-// While the rows are made, at_least_cpu_ns is what a row took, and cpu_ns n/a with the reason where that is not all.
+// While the rows are made, at_least_cpu_ns is the measured time of a row. If a part of the row's time was not measured,
+// cpu_ns is n/a, with the reason.
 
 TaxRow known_row(Cause cause, std::uint64_t bytes, std::uint64_t ns) {
   TaxRow row;
@@ -51,7 +54,7 @@ void set_unknown(TaxRow& row, const std::string& why, std::optional<std::uint64_
   row.at_most_cpu_ns = Count(most_ns, why);
 }
 
-/// Of stores of which the small ones were not timed: they took `ns` at least.
+/// Returns a row of stores that took at least `ns`. The time of small stores is not included.
 TaxRow untimed_row(Cause cause, std::uint64_t bytes, std::uint64_t ns, const Stores& stores) {
   TaxRow row = known_row(cause, bytes, ns);
   const auto untimed_ns = as_count(as_double(stores.untimed) * kMostNsPerByte);
@@ -91,7 +94,7 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
   }
 }
 
-/// Cuts the estimates to the time that is left of the program's.
+/// Limits the estimates to the program's CPU time that measured rows leave.
 void cap(Tax& tax) {
   std::uint64_t estimated = 0;
   std::uint64_t measured = 0;
@@ -109,7 +112,7 @@ void set_sampled(TaxRow& row, const SampledTime& time) {
   row.cpu_interval_ns = time.interval_ns;
 }
 
-/// From outside, nobody knows whether stores of zeros were redundant.
+/// Returns a row for a program recorded from outside. Whether the stores of zeros were redundant is unknown.
 TaxRow outside_row(Cause cause, const Count& bytes, const Measured<SampledTime>& time, std::uint64_t most_ns) {
   TaxRow row = known_row(cause, 0, 0);
   row.bytes = bytes;
@@ -139,7 +142,7 @@ TaxRow returning_row(const TaxInput& input) {
   return returning;
 }
 
-/// The kernel's part: what was seen of it, and what may have come in addition.
+/// Adds the kernel's rows. One row is an upper bound of the bytes that were not seen.
 void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   const KernelPart& kernel = input.kernel;
   const auto sampled = input.outside != nullptr ? input.outside->zero_fills : std::nullopt;
@@ -159,7 +162,8 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
     }
     row.estimated = !sampled;
     if (!sampled) return;
-    // The interval is divided by bytes, so that it does not end at 0 where no sample hit a fault.
+    // The interval of all faults is divided in proportion to the rows' bytes. A row's own interval would end at 0 if no
+    // sample hit its faults.
     std::array<std::uint64_t, 2> ends = sampled->interval_ns;
     for (std::uint64_t& end : ends) {
       const std::uint64_t refilled = part_of(end, kernel.refilled, kernel.zeroed);
@@ -180,7 +184,7 @@ void add_kernel_rows(Tax& tax, const TaxInput& input, const FaultCost& cost) {
   tax.rows.push_back(unseen);
 }
 
-/// The time measured by the clocks of threads, which is the least that the program took.
+/// Time measured by the threads' clocks is a lower bound of the program's CPU time.
 std::uint64_t measured_ns(const Tax& tax) {
   std::uint64_t sum = 0;
   for (const TaxRow& row : tax.rows) sum += row.estimated ? 0 : row.at_least_cpu_ns;

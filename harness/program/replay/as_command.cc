@@ -1,11 +1,10 @@
-// A recording in place of a command: `check -- service.calls` checks its replay.
+// Lets a recording take the place of a command: `check -- service.calls` checks the replay of the recording.
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -30,7 +29,7 @@ bool is_file_of_calls(const std::string& path) {
          head == record::kCallsMagic;
 }
 
-/// Prepares a recording for replay-calls, which finds it by the identity of the file that it is called as.
+/// Prepares a recording for replay-calls, which finds the prepared file by the device and inode of the recording.
 std::string open_recording(const std::string& path) {
   static std::unique_ptr<TemporaryFolder> folder;
   static std::set<std::string> prepared;
@@ -49,7 +48,7 @@ std::string open_recording(const std::string& path) {
 
 const bool known = read_recordings_by(is_file_of_calls, open_recording);
 
-/// The built-in allocator of the recorded run, with its settings.
+/// Returns the built-in allocator that was recorded, with its settings.
 std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::string& path) {
   for (Allocator& each : replayed_allocators({}, {})) {
     if (file_name(*each.preload) != file.about().allocator) continue;
@@ -57,17 +56,17 @@ std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::stri
       const EnvWord word = parse_env_word(each.name + ":" + setting);
       each.env[word.key] = word.value;
     }
-    announce_variables(path, each.name, each.env, "record again without it");
+    announce_variables(path, each.name, each.env, "record the program again without this setting");
     return {each};
   }
   throw UsageError(fmt::format("{} was recorded under {}, which is not built in", path, file.about().allocator),
-                   "record it under another: zerotax record --allocator glibc --calls FILE -- COMMAND");
+                   "record the program under another allocator: zerotax record --allocator glibc --calls FILE -- "
+                   "COMMAND");
 }
 
 }  // namespace
 
 std::string checked_prediction(const std::string& path) {
-  constexpr double kMostError = 0.05;
   if (!is_file_of_calls(path)) return "";
   const CallsFile file(path);
   Plan plan;
@@ -76,14 +75,7 @@ std::string checked_prediction(const std::string& path) {
   std::vector<Workload> workloads;
   if (!replay_calls({path}, plan, workloads)) throw Stop{};
   const Workload& replay = workloads.front();
-  bool good = replay.errors.has_value();
-  if (good) {
-    const Errors& errors = *replay.errors;
-    for (const Measured<double>& error : {errors.zero_fill_faults, errors.kernel_zeroed_bytes, errors.refilled_bytes}) {
-      good = good && error && std::abs(*error) <= kMostError;
-    }
-  }
-  if (good) return replay.prediction;
+  if (predicts_well(replay)) return replay.prediction;
   throw MachineError(fmt::format("no advice from {}: {}", path, replay.prediction),
                      "give the program itself after --, or another recording");
 }

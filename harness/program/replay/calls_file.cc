@@ -22,11 +22,11 @@ namespace {
 
 using record::EventKind;
 
-constexpr const char* kRemedy = "give a file of zerotax record --calls, whole and unchanged";
-/// More would be no file of ours: a slot of the recorder's table for each.
+constexpr const char* kRemedy = "give a complete, unchanged file of zerotax record --calls";
+/// Maximum number of processes in a recording. Each process takes a slot of the recorder's table.
 constexpr std::uint32_t kMostProcesses = 16'384;
 
-/// Takes numbers from the events of one part.
+/// Reads numbers from the events of one part.
 class Bytes {
  public:
   explicit Bytes(const std::string& text) : text_(text) {}
@@ -57,10 +57,10 @@ class Bytes {
   bool failed_ = false;
 };
 
-/// The pages of a block of any size.
+/// Largest number of pages of a block of any size.
 constexpr std::uint64_t kMostPages = kAddressSpaceBytes / kLeastPageBytes;
 
-/// Fails for a range beyond any address space.
+/// Reads a range of pages. Returns false if the range lies beyond any address space.
 bool read_range(Bytes& bytes, Event& event) {
   const std::uint64_t first = bytes.varint();
   const std::uint64_t pages = bytes.varint();
@@ -69,7 +69,7 @@ bool read_range(Bytes& bytes, Event& event) {
   return !bytes.failed();
 }
 
-/// Fails for ranges that are not in ascending order, or beyond any address space.
+/// Reads ranges of pages. Returns false if they are not ascending, or lie beyond any address space.
 bool read_ranges(Bytes& bytes, Event& event) {
   std::uint64_t at = 0;
   for (std::uint64_t left = bytes.varint(); left != 0 && !bytes.failed(); --left) {
@@ -82,7 +82,7 @@ bool read_ranges(Bytes& bytes, Event& event) {
   return !bytes.failed();
 }
 
-/// Reads the next event; false if there is no such event.
+/// Reads the next event. Returns false if the event is of an unknown kind or cut off.
 bool read_event(Bytes& bytes, Event& event) {
   constexpr std::uint8_t kAbove = 15;
   const std::uint8_t head = bytes.byte();
@@ -138,7 +138,7 @@ std::string CallsFile::read(std::uint64_t offset, std::uint64_t bytes) const {
   std::string text(bytes, '\0');
   for (std::uint64_t got = 0; got < bytes;) {
     const ssize_t more = ::pread(fd_.get(), &text[got], bytes - got, static_cast<off_t>(offset + got));
-    if (more <= 0) damaged(fmt::format("byte {}", offset + got), "it cannot be read");
+    if (more <= 0) damaged(fmt::format("byte {}", offset + got), "the file cannot be read");
     got += static_cast<std::uint64_t>(more);
   }
   return text;
@@ -149,19 +149,20 @@ void CallsFile::read_parts() {
   for (bool last = false; !last;) {
     const std::string where = fmt::format("byte {}", at);
     if (bytes_ - at < sizeof(record::CallsPart)) {
-      damaged(where, "it ends before its last part: it was cut off, or zerotax record was killed");
+      damaged(where, "the last part is missing: the file was cut off, or zerotax record was killed");
     }
     Part part{};
     std::memcpy(&part.head, read(at, sizeof part.head).data(), sizeof part.head);
     at += sizeof part.head;
     part.offset = at;
     if (part.head.stored_bytes > bytes_ - at) damaged(where, "a part is longer than the file");
-    if (part.head.raw_bytes > record::kMostPartBytes) damaged(where, "a part is larger than any that zerotax writes");
+    if (part.head.raw_bytes > record::kMostPartBytes)
+      damaged(where, "a part is larger than any part that zerotax writes");
     at += part.head.stored_bytes;
     last = part.head.kind == record::kAboutCalls;
-    if (last && part.head.process != 0) damaged(where, "its last part is of a process");
+    if (last && part.head.process != 0) damaged(where, "the last part belongs to a process");
     if (last) {
-      if (at != bytes_) damaged(fmt::format("byte {}", at), "something follows its last part");
+      if (at != bytes_) damaged(fmt::format("byte {}", at), "data follow the last part");
       const std::string text = unpacked(part);
       try {
         const Json json = parse_strict_json(text);
@@ -172,8 +173,8 @@ void CallsFile::read_parts() {
       }
       return;
     }
-    if (part.head.kind != record::kCallsOfProcess) damaged(where, "a part of an unknown kind");
-    if (part.head.process >= kMostProcesses) damaged(where, "a part of a process that cannot be");
+    if (part.head.kind != record::kCallsOfProcess) damaged(where, "a part has an unknown kind");
+    if (part.head.process >= kMostProcesses) damaged(where, "a part has an impossible process number");
     if (part.head.process >= parts_.size()) parts_.resize(part.head.process + 1);
     parts_[part.head.process].push_back(part);
   }
@@ -186,7 +187,8 @@ void CallsFile::check_about() {
   if (const std::uint64_t page = about_.page_bytes.value_or(kLeastPageBytes); page != page_bytes()) {
     throw OtherPages(fmt::format("{} was recorded with pages of {}, and this machine has pages of {}", path_,
                                  format_size(page), format_size(page_bytes())),
-                     "replay it on a machine with such pages, or record the program again on this one");
+                     "replay the recording on a machine with pages of that size, or record the program again on this "
+                     "machine");
   }
   parts_.resize(about_.processes.size());
   for (std::size_t i = 0; i < about_.processes.size(); ++i) {
@@ -205,7 +207,7 @@ std::string CallsFile::unpacked(const Part& part) const {
   std::string raw(part.head.raw_bytes, '\0');
   uLongf bytes = raw.size();
   if (::uncompress(reinterpret_cast<Bytef*>(raw.data()), &bytes, from, stored.size()) != Z_OK || bytes != raw.size()) {
-    damaged(where, "it cannot be decompressed");
+    damaged(where, "the part cannot be decompressed");
   }
   return raw;
 }

@@ -6,6 +6,7 @@
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/print.h"
 #include "replay/result.h"
@@ -48,19 +49,22 @@ ExitStatus run(const Options& options) {
   if (alone) {
     const Replay one{all, all.workloads.front()};
     if (!options.measure.json.empty()) write_file(options.measure.json, json_text(replay_json(one)));
-    if (options.measure.json != "-") print_lines(stdout, replay_text(one));
+    if (options.measure.json != "-") {
+      print_lines(stdout, wants_full_text() ? replay_text(one) : answer_text(replay_answer(one)));
+    }
   } else {
     if (!options.measure.json.empty()) write_file(options.measure.json, json_text(workloads_json(all)));
-    if (options.measure.json != "-") print_lines(stdout, workloads_text(all));
+    if (options.measure.json != "-") {
+      print_lines(stdout, wants_full_text() ? workloads_text(all) : answer_text(workloads_answer(all)));
+    }
   }
   if (!all.complete) say_interrupted();
   return all.complete && std::any_of(all.workloads.begin(), all.workloads.end(), any_failed) ? ExitStatus::kFinding
                                                                                              : ExitStatus::kDone;
 }
 
-const Subcommand command("replay", Wing::kProgram,
-                         "make the calls of recorded programs again, under other allocators and settings", kExamples,
-                         [](Arguments& arguments) -> std::function<ExitStatus()> {
+const Subcommand command("replay", Wing::kProgram, "Repeat a program's recorded allocations under other allocators",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
                            const auto options = std::make_shared<Options>();
                            arguments
                                .option("files", options->files, "files of zerotax record --calls, or folders of them")
@@ -70,7 +74,7 @@ const Subcommand command("replay", Wing::kProgram,
                            options->measure.add_allocators(arguments);
                            arguments.flag(
                                "--free-running", options->free_running,
-                               "keep the recorded order of calls within each thread and for each block only");
+                               "keep the recorded order of calls only within each thread and for each block");
                            add_json(arguments, options->measure.json);
                            return [options] { return run(*options); };
                          });

@@ -19,21 +19,22 @@ namespace {
 using record::EventKind;
 using Ranges = std::vector<PageRange>;
 
-/// More threads than any Linux lets a process have by default are no recording of ours; so many at once take 32 GiB of
-/// addresses for their stacks.
+/// Largest numbers of live threads and of all threads. Both numbers exceed the default limits of Linux for a process.
+/// The stacks of 4096 live threads take 32 GiB of addresses.
 constexpr std::size_t kMostLiveThreads = 4096;
 constexpr std::uint32_t kMostThreads = 1U << 20;
-/// The largest alignment that allocators take: a GiB.
+/// Binary logarithm of the largest alignment that allocators accept: 1 GiB.
 constexpr std::uint64_t kMostAlignment = 30;
-/// A range of pages in an operation; more are put into the next.
+/// Maximum number of page ranges in one operation. Further ranges go into the next operation.
 constexpr std::size_t kRangesAtOnce = 16;
-/// No recording takes longer than a hundred years.
+/// Maximum duration of a recording: a hundred years.
 constexpr std::uint64_t kMostTime = (std::uint64_t{100} * 366 * 86'400 * 1'000'000'000) / record::kTimeUnit_ns;
 
-/// One process of a recording.
+/// Prepares one process of a recording.
 class Preparation {
  public:
-  /// A process with `children` keeps its recorded order: they begin with the blocks that it has at the fork.
+  /// A process with `children` keeps its recorded order, because each child begins with the blocks that the process has
+  /// at the fork.
   Preparation(const CallsFile& file, std::size_t process, PreparedFile& out, bool free_running, Prepared& sums,
               std::map<std::uint64_t, std::uint32_t> children)
       : children_(std::move(children)),
@@ -43,9 +44,9 @@ class Preparation {
         sums_(sums),
         streams_(out, !free_running_) {}
 
-  Blocks blocks;                           ///< those of its parent, at first
-  std::map<std::uint32_t, Blocks> forked;  ///< by child: what it begins with
-  std::vector<std::uint32_t> spawned;      ///< other programs, that it starts at its end
+  Blocks blocks;                           ///< live blocks; at the start of a child, the live blocks of its parent
+  std::map<std::uint32_t, Blocks> forked;  ///< blocks at the fork, for each child
+  std::vector<std::uint32_t> spawned;      ///< processes that this process starts as new programs at its end
 
   prepared_process run();
 
@@ -75,7 +76,7 @@ class Preparation {
   void forget_pages(std::uint32_t slot) {
     const std::uint64_t populated = std::exchange(blocks.edit(slot).populated, 0);
     blocks.live_bytes -= populated;
-    // A child of fork also ends blocks of its parent, which it does not count.
+    // A child of fork may end blocks of its parent, which the child's count of incomplete blocks does not include.
     const std::uint64_t unknown = std::exchange(blocks.edit(slot).unknown, 0);
     if (unknown == 0 || open_blocks_ == 0) return;
     --open_blocks_;
@@ -87,7 +88,8 @@ class Preparation {
   void check_size(std::uint64_t bytes) const;
   std::uint32_t take(std::uint64_t age);
 
-  std::map<std::uint64_t, std::uint32_t> children_;  ///< by the number of the fork
+  std::map<std::uint64_t, std::uint32_t> children_;  ///< process number of the child, by the fork's number within its
+                                                     ///< process
   const CallsFile& file_;
   std::size_t process_;
   bool free_running_;
@@ -98,10 +100,10 @@ class Preparation {
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
   bool pages_known_ = true;
-  bool says_pages_ = true;         ///< whether the recording has pages_known
-  std::uint64_t open_blocks_ = 0;  ///< live blocks with unknown pages
+  bool says_pages_ = true;         ///< whether the recording contains `pages_known`
+  std::uint64_t open_blocks_ = 0;  ///< number of live blocks with unknown pages
   std::uint64_t open_bytes_ = 0;
-  std::uint64_t seen_bytes_ = 0;  ///< known pages of these blocks
+  std::uint64_t seen_bytes_ = 0;  ///< bytes of the known pages of these blocks
 };
 
 void Preparation::check_size(std::uint64_t bytes) const {
@@ -114,7 +116,7 @@ void Preparation::begin(prepared_operation operation, std::uint32_t slot) {
   if (free_running_) streams_.number(blocks.edit(slot).turns++);
 }
 
-/// Writes pages of the block in a slot.
+/// Appends operations that write to these pages of the block in a slot.
 void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& ranges) {
   const std::uint64_t most = bytes / page_bytes() + 2;
   for (std::size_t i = 0; i < ranges.size(); i += kRangesAtOnce) {
@@ -134,14 +136,15 @@ void Preparation::touch(std::uint32_t slot, std::uint64_t bytes, const Ranges& r
   }
 }
 
-/// Writes the pages of a block that are populated after `returns` returns of its pages.
+/// Appends operations that write to pages of a block. These pages were populated after exactly `returns` returns of
+/// pages of the block.
 void Preparation::touch_after(std::uint32_t returns, std::uint64_t block, std::uint32_t slot, std::uint64_t bytes) {
   pages_.populated.for_each(block, [&](std::uint32_t after, const Ranges& ranges) {
     if (after == returns) touch(slot, bytes, ranges);
   });
 }
 
-/// Before its pages are written, as the program does.
+/// Requests huge pages before the first write to the block's pages, as the recorded program did.
 void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
   pages_.huge.for_each(blocks.count, [&](std::uint32_t /*returns*/, const Ranges& ranges) {
     const auto& [first, pages] = ranges.front();
@@ -152,7 +155,7 @@ void Preparation::ask_for_huge_pages(std::uint32_t slot, std::uint64_t bytes) {
   });
 }
 
-/// Counts the pages of a live block that the recording may lack, because the end of the process was not seen.
+/// Counts the pages of a live block that may be missing in the recording, because the end of the process was not seen.
 void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   const bool has_note = pages_.populated.has(blocks.count);
   if (bytes < record::kPagedBytes && !is_mapping) return;
@@ -165,8 +168,9 @@ void Preparation::note_unknown(std::uint32_t slot, std::uint64_t bytes, bool is_
   seen_bytes_ += edited.populated;
 }
 
-/// Begins a block in a slot, and writes the populated pages that the recording has. If the recording does not say
-/// whether it has all (an earlier version, or another program's trace), a block that never ends counts as written.
+/// Begins a block in a slot, and writes to those of its pages that the recording lists as populated. A recording by an
+/// earlier version, or a converted trace, does not state whether its lists are complete. In such a recording, all pages
+/// of a block that never ends are written to.
 void Preparation::new_block(std::uint32_t slot, std::uint64_t bytes, bool is_mapping) {
   forget_pages(slot);
   Slot& edited = blocks.edit(slot);
@@ -224,7 +228,8 @@ void Preparation::return_pages(const Event& event) {
 
 void Preparation::allocate(const Event& event) {
   check_size(event.first);
-  if (event.kind == EventKind::kAligned && event.second > kMostAlignment) wrong("an alignment that no allocator takes");
+  if (event.kind == EventKind::kAligned && event.second > kMostAlignment)
+    wrong("an alignment that no allocator accepts");
   const std::uint32_t slot = blocks.take_slot();
   begin(event.kind == EventKind::kMalloc ? kOpMalloc : event.kind == EventKind::kCalloc ? kOpCalloc : kOpAligned, slot);
   streams_.number(event.first);
@@ -238,7 +243,7 @@ std::uint32_t Preparation::slot_of(std::uint64_t age) const {
   return *found;
 }
 
-/// The slot of a block that ends here.
+/// Ends a block and returns its slot.
 std::uint32_t Preparation::take(std::uint64_t age) {
   const std::uint32_t slot = slot_of(age);
   blocks.take(blocks.count - 1 - age);
@@ -247,7 +252,7 @@ std::uint32_t Preparation::take(std::uint64_t age) {
 
 void Preparation::reallocate(const Event& event) {
   check_size(event.second);
-  if (event.first != 0 && is_mapping(event.first - 1)) wrong("realloc of what the program mapped");
+  if (event.first != 0 && is_mapping(event.first - 1)) wrong("realloc of memory that the program mapped");
   const std::uint32_t slot = event.first == 0 ? blocks.take_slot() : take(event.first - 1);
   begin(kOpRealloc, slot);
   streams_.number(event.second);
@@ -255,7 +260,7 @@ void Preparation::reallocate(const Event& event) {
 }
 
 void Preparation::free_block(const Event& event) {
-  if (is_mapping(event.first)) wrong("free of what the program mapped");
+  if (is_mapping(event.first)) wrong("free of memory that the program mapped");
   const std::uint32_t slot = take(event.first);
   begin(kOpFree, slot);
   forget_pages(slot);
@@ -268,11 +273,13 @@ void Preparation::fork() {
   if (found == children_.end()) return;
   streams_.begin(kOpFork);
   streams_.number(found->second);
-  // No slot has had a turn: a process with children keeps the recorded order.
+  // The slots need no order of their own here, because the operations of a process with children keep the recorded
+  // order.
   forked[found->second] = blocks;
 }
 
-/// Where an allocator looks at the clock, that is what counts, and not which thread said it.
+/// Lets recorded time pass. Any thread may contain the operation; only its position among the allocator's calls
+/// matters.
 void Preparation::pass_time(const Event& event) {
   if (event.first > kMostTime - time_) wrong("more than a hundred years");
   time_ += event.first;
@@ -313,7 +320,7 @@ void Preparation::note(const Event& event) {
   }
 }
 
-/// What the program has beside its blocks; a child of fork has its parent's.
+/// Returns the memory that the program has besides its blocks. A child of fork shares this memory with its parent.
 record::CallsProcess Preparation::own_image() {
   record::CallsProcess row = file_.about().processes[process_];
   if (row.image_zeroed_bytes > kAddressSpaceBytes || row.image_copied_bytes > kAddressSpaceBytes) {
@@ -333,7 +340,7 @@ prepared_process Preparation::run() {
   pages_known_ = known.value_or(true);
   bool has_thread = streams_.turn_to(0);
   file_.for_each(process_, [&](const Event& event) {
-    if (!has_thread && event.kind != EventKind::kThread) wrong("a call of no thread");
+    if (!has_thread && event.kind != EventKind::kThread) wrong("a call without a thread");
     note(event);
     has_thread = event.kind != EventKind::kEnd || streams_.has_current();
   });
@@ -346,7 +353,7 @@ prepared_process Preparation::run() {
   sums_.threads += streams_.threads();
   ++sums_.processes;
   sums_.unknown_blocks += open_blocks_;
-  // At most the bytes that the kernel zeroed for the process, without the known ones.
+  // Upper bound of the missing pages: the bytes that the kernel zeroed for the process, minus the known pages.
   const std::uint64_t most = image.zeroed_at_most_bytes.value_or(2 * kAddressSpaceBytes);
   sums_.unknown_bytes += pages_known_ ? open_bytes_ : less(std::min(most, 2 * kAddressSpaceBytes), seen_bytes_);
   return {blocks.slots(),           threads,
@@ -359,7 +366,7 @@ prepared_process Preparation::run() {
 
 Prepared prepare(const CallsFile& file, const std::string& path, bool free_running) {
   const auto& rows = file.about().processes;
-  if (rows.empty()) file.damaged("its last part", "there is no process");
+  if (rows.empty()) file.damaged("its last part", "the recording has no process");
   PreparedFile out(path, static_cast<std::uint32_t>(rows.size()));
   Prepared sums;
   std::map<std::uint32_t, Blocks> inherited;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "record/calls/result.h"
@@ -14,111 +16,143 @@ namespace zerotax::replay {
 using Count = Measured<std::uint64_t>;
 
 struct Replayed {
-  RESULT("replayed", "What one replay did.");
-  FIELD(Json, allocator, "As in run.schema.json.", with(R"({"type": "object"})"));
-  FIELD(record::CallsCounts, counts, "What the replay counted. Counts that depend on unknown pages are n/a.");
+  RESULT("replayed", "Results of one replay.");
+  FIELD(Json, allocator, "The allocator, as in run.schema.json.", with(R"({"type": "object"})"));
+  FIELD(record::CallsCounts, counts, "Counts of the replay. A count that depends on unknown pages is n/a.");
   FIELD(std::optional<record::CallsCounts>, at_least,
-        "What the replay counted without the unknown pages. Absent if no pages are unknown.");
-  FIELD(std::optional<record::CallsCounts>, at_most, "What the replay would count with all unknown pages.");
+        "Counts of the replay without the unknown pages. Absent if no pages are unknown.");
+  FIELD(std::optional<record::CallsCounts>, at_most, "Counts of the replay with all unknown pages included.");
   FIELD(Count, failed_calls, "Calls that returned no block.");
   FIELD(Measured<std::int64_t>, user_ns, "CPU time in user mode, without the recorder.");
   FIELD(Measured<std::int64_t>, system_ns, "CPU time in the kernel, without the recorder.");
-  FIELD(Measured<std::int64_t>, wall_ns, "From start to end, without the recorder.");
+  FIELD(Measured<std::int64_t>, wall_ns, "Wall time in nanoseconds, without the recorder.");
   FIELD(bool, as_recorded, "Whether allocator and settings are those of the recorded run.");
   std::string name;  ///< not in the document
 };
 
 struct Errors {
-  RESULT("errors", "By how much a replay as recorded differs from the recorded run: 0.05 is 5 % more.");
-  FIELD(Measured<double>, minor_faults, "Of minor_faults.", kAnySign);
-  FIELD(Measured<double>, zero_fill_faults, "Of zero_fill_faults.", kAnySign);
-  FIELD(Measured<double>, kernel_zeroed_bytes, "Of kernel_zeroed_bytes.", kAnySign);
-  FIELD(Measured<double>, refilled_bytes, "Of refilled_bytes.", kAnySign);
-  FIELD(Measured<double>, returned_bytes, "Of returned_bytes.", kAnySign);
-  FIELD(Measured<double>, zeroed_bytes, "Of zeroed_bytes.", kAnySign);
-  FIELD(Measured<double>, redundant_zeroed_bytes, "Of redundant_zeroed_bytes.", kAnySign);
-  FIELD(Measured<double>, mapping_calls, "Of mapping_calls.", kAnySign);
-  FIELD(Measured<double>, peak_bytes, "Of peak_bytes.", kAnySign);
+  RESULT("errors",
+         "Relative differences of the counts of the replay under the recorded allocator and settings from those "
+         "of the recorded run; 0.05 means 5 % more.");
+  FIELD(Measured<double>, minor_faults, "Relative difference of minor_faults.", kAnySign);
+  FIELD(Measured<double>, zero_fill_faults, "Relative difference of zero_fill_faults.", kAnySign);
+  FIELD(Measured<double>, kernel_zeroed_bytes, "Relative difference of kernel_zeroed_bytes.", kAnySign);
+  FIELD(Measured<double>, refilled_bytes, "Relative difference of refilled_bytes.", kAnySign);
+  FIELD(Measured<double>, returned_bytes, "Relative difference of returned_bytes.", kAnySign);
+  FIELD(Measured<double>, zeroed_bytes, "Relative difference of zeroed_bytes.", kAnySign);
+  FIELD(Measured<double>, redundant_zeroed_bytes, "Relative difference of redundant_zeroed_bytes.", kAnySign);
+  FIELD(Measured<double>, mapping_calls, "Relative difference of mapping_calls.", kAnySign);
+  FIELD(Measured<double>, peak_bytes, "Relative difference of peak_bytes.", kAnySign);
 };
 
 struct Recording {
   RESULT("recording", "The recording.");
-  FIELD(std::string, path, "As it was given.", kMayBeEmpty);
-  FIELD(std::uint64_t, bytes, "Bytes of the file.");
-  FIELD(std::uint64_t, calls, "Calls of the allocator that were replayed.");
-  FIELD(std::uint64_t, processes, "Processes that made them.");
+  FIELD(std::string, path, "Path as given on the command line.", kMayBeEmpty);
+  FIELD(std::uint64_t, bytes, "Size of the file in bytes.");
+  FIELD(std::uint64_t, calls, "Calls to the allocator that were replayed.");
+  FIELD(std::uint64_t, processes, "Processes that made the calls.");
   FIELD(std::uint64_t, threads, "Threads of all processes.");
   FIELD(std::string, allocator, "File name of the recorded allocator's library.", kMayBeEmpty);
-  FIELD(std::vector<std::string>, env, "Its settings, as KEY=VALUE.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, env, "Settings of the recorded allocator, as KEY=VALUE.", kMayBeEmpty);
   FIELD(bool, limited, "Whether the recording stopped at --calls-limit.");
   FIELD(std::optional<std::uint64_t>, unknown_blocks,
-        "Large blocks whose populated pages are not all in the recording, because the end of their process was not "
-        "seen. Absent: none.");
+        "Large blocks of which the recording may lack populated pages, because the end of their process was not "
+        "seen. Absent if there are no such blocks.");
   FIELD(std::optional<std::uint64_t>, unknown_bytes,
-        "The most bytes of pages that the recorded processes wrote to and a replay does not write to.");
-  FIELD(record::CallsCounts, counts, "What the recorded run counted.");
+        "Upper bound of the bytes of pages to which the recorded processes wrote and a replay does not write.");
+  FIELD(record::CallsCounts, counts, "Counts of the recorded run.");
 };
 
 struct Workload {
-  RESULT("workload", "What became of one recording.");
+  RESULT("workload", "Replays of one recording.");
   FIELD(Recording, recording, "The file that was replayed.");
-  FIELD(std::string, order, "How calls of several threads follow each other.", one_of("recorded|free_running"));
-  FIELD(std::vector<Replayed>, replays, "One for each allocator.");
-  FIELD(std::optional<Errors>, errors, "By how much the replay as recorded differs from the recorded run.");
-  FIELD(std::string, prediction, "How well replay predicts, in a sentence.");
-  MEMBER(complete, "Whether all of it was measured.");
+  FIELD(std::string, order, "Order of calls by different threads.", one_of("recorded|free_running"));
+  FIELD(std::vector<Replayed>, replays, "One replay for each allocator.");
+  FIELD(std::optional<Errors>, errors,
+        "Relative differences of the counts of the replay under the recorded allocator and settings from those of"
+        " the recorded run.");
+  FIELD(std::string, prediction, "Accuracy of the replay's predictions, in a sentence.");
+  MEMBER(complete, "Whether all replays were measured.");
   bool complete = true;
 };
 
 struct Replay : DocumentHead, Workload {
-  RESULT("zerotax replay", "What zerotax replay --json writes: recorded calls, made again under several allocators.");
+  RESULT("zerotax replay", "Recorded calls, repeated under several allocators, as zerotax replay --json writes them.");
   SCHEMA_FIELD("zerotax.replay/1");
   VERSION_FIELD();
   STARTED_FIELD();
-  MEMBER(environment, "As in run.schema.json.", with(R"({"type": "object"})"));
+  MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
   MEMBER(command, "Words of the command line.", kMayBeEmpty);
   BASE_FIELDS(Workload);
 };
 
 struct Workloads : DocumentHead {
   RESULT("zerotax replay of several recordings",
-         "What zerotax replay --json writes for several recordings, and zerotax study in workloads.json: each replayed "
-         "under the same allocators.");
+         "Several recordings, each replayed under the same allocators, as zerotax replay --json writes them, and "
+         "zerotax study in workloads.json.");
   SCHEMA_FIELD("zerotax.workloads/1");
   VERSION_FIELD();
   STARTED_FIELD();
-  MEMBER(environment, "As in run.schema.json.", with(R"({"type": "object"})"));
+  MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
   MEMBER(command, "Words of the command line.", kMayBeEmpty);
-  FIELD(std::vector<Workload>, workloads, "One for each recording.");
+  FIELD(std::vector<Workload>, workloads, "Results for each recording.");
   FIELD(std::string, sentence,
-        "Which allocators write the fewest zeros, in a sentence; empty while nothing was replayed.", kMayBeEmpty);
-  MEMBER(complete, "Whether all of it was measured.");
+        "A sentence that names the allocators that write the fewest zeros; empty while nothing was replayed.",
+        kMayBeEmpty);
+  MEMBER(complete, "Whether all replays were measured.");
   bool complete = true;
 };
 
-/// "jemalloc" of "jemalloc 5.3.0 MALLOC_CONF=...".
+/// Returns the name without version and settings: "jemalloc" for "jemalloc 5.3.0 MALLOC_CONF=...".
 std::string short_name(const Replayed& replay);
-/// Zeros that kernel and allocator wrote.
+/// Returns the number of bytes that kernel and allocator zeroed together.
 Count zeros_of(const record::CallsCounts& counts);
-/// Adds the sentence.
+/// Sets the sentence about the allocators that write the fewest zeros.
 void add_sentence(Workloads& workloads);
 
-/// Adds errors and the sentence on them.
+/// Sets the errors of the replay under the recorded allocator, and the sentence about these errors.
 void add_verdict(Workload& workload);
+/// Whether the replay under the recorded allocator differs from the recorded run by at most 5 % in faults,
+/// kernel-zeroed bytes and refilled bytes.
+bool predicts_well(const Workload& workload);
 /// Whether any allocator could not be replayed.
 bool any_failed(const Workload& workload);
 
-/// The head of a document, with the present time and environment.
+/// Returns the head of a document, with the present time and environment.
 DocumentHead new_head(const char* schema);
-/// The objects "zerotax.replay/1" and "zerotax.workloads/1".
+/// Return the objects "zerotax.replay/1" and "zerotax.workloads/1".
 Json replay_json(const Replay& replay);
 Json workloads_json(const Workloads& workloads);
 Workloads read_workloads(const Json& json);
 
+/// Returns the replays of the recording with the most replays. These replays give the columns of a table of recordings.
+/// `all` must not be empty.
+inline const std::vector<Replayed>& all_replays(const Workloads& all) {
+  return std::max_element(all.workloads.begin(), all.workloads.end(),
+                          [](const Workload& a, const Workload& b) { return a.replays.size() < b.replays.size(); })
+      ->replays;
+}
+
+/// Return the answers. Each answer fits one screen.
+Answer replay_answer(const Replay& replay);
+Answer workloads_answer(const Workloads& workloads);
+/// Return a sentence: about the least and the greatest CPU time, or about the allocators with the fewest zeros.
+std::string headline(const Replay& replay);
+std::string headline(const Workloads& workloads);
+
 std::string replay_text(const Replay& replay);
-/// A table of workloads x allocators, zeros by kernel and allocator together; and the sentence.
+/// Returns a table of workloads and allocators with the zeros by kernel and allocator together, and the sentence about
+/// the fewest zeros.
 std::string zeros_text(const Workloads& workloads);
-/// The same, and tables of refilled memory, the most memory held, and CPU time.
+/// Returns zeros_text() and tables of refilled memory, peak memory and CPU time.
 std::string workloads_text(const Workloads& workloads);
+
+// Parts of the texts above.
+
+/// Sum of the CPU times in user mode and in kernel mode.
+Measured<std::int64_t> cpu_ns(const Replayed& replay);
+/// Explains a time by its counts, such as "faults 206 to 4,409, by kernel 800 KiB to 17.2 MiB, ...". If nothing was
+/// counted, returns the reason.
+std::string why_text(const Replayed& replay);
 
 }  // namespace zerotax::replay

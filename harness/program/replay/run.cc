@@ -30,7 +30,7 @@ namespace {
 
 using record::runs::Metric;
 
-/// What the processes of a replay said at their end.
+/// Sums of the lines that the processes of a replay print at their end.
 struct Said {
   std::uint64_t calls = 0;
   std::uint64_t failed = 0;
@@ -78,7 +78,8 @@ record::CallsCounts counts_of(const record::runs::CommandRun& run, std::uint64_t
           all[Metric::kPeak]};
 }
 
-/// Bounds the counts that depend on unknown pages. The replay, which does not write to these pages, counts the least.
+/// Bounds the counts that depend on unknown pages. The replay does not write to these pages, so its own counts are the
+/// lower bounds.
 void bound_counts(const Recording& recording, Replayed& row) {
   constexpr std::uint64_t kLittle = std::uint64_t{64} << 10;
   const std::uint64_t unknown = recording.unknown_bytes.value_or(0);
@@ -116,13 +117,13 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
   const record::runs::CommandRun counted = record::runs::run_once(target, arena);
   if (counted.exit_status != 0) throw UsageError(fmt::format("it {}", counted.notes.front()), "");
   const Said said = read_said(target.output);
-  if (said.processes == 0) throw UsageError("it ended before its calls did", "");
+  if (said.processes == 0) throw UsageError("the replay ended before its calls did", "");
   row.failed_calls = said.failed;
   row.counts = counts_of(counted, said.own_faults);
   bound_counts(recording, row);
   row.as_recorded = is_as_recorded(allocator, counted, recording);
   if (!plan.times) {
-    row.user_ns = row.system_ns = row.wall_ns = NotAvailable{"no times were asked for"};
+    row.user_ns = row.system_ns = row.wall_ns = NotAvailable{"no times were requested"};
     return;
   }
   for (const auto& [key, value] :
@@ -135,7 +136,7 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
   row.wall_ns = timed.wall_ns;
 }
 
-/// The reason why an allocator could not be replayed, in place of all that it would have shown.
+/// Sets every result to n/a, with the reason why the recording could not be replayed under the allocator.
 void set_failure(Replayed& row, const std::string& why) {
   const NotAvailable none{why};
   row.counts = {none, none, none, none, none, none, none, none, none};
@@ -149,13 +150,13 @@ std::string words_of(const Allocator& allocator) {
   return words;
 }
 
-/// One recording, prepared when the first of its replays begins, and as long as any is left.
+/// One recording, which is prepared when its first replay begins. The prepared file is removed after the last replay.
 class Prepare {
  public:
   Prepare(std::string path, const Plan& plan, Workload& workload)
       : path_(std::move(path)), plan_(plan), of_(workload) {}
 
-  /// The path of the prepared file.
+  /// Returns the path of the prepared file.
   std::string file() {
     if (folder_) return folder_->file("prepared");
     folder_.emplace("replay");
@@ -180,7 +181,7 @@ class Prepare {
   std::optional<TemporaryFolder> folder_;
 };
 
-/// Prepares a workload that has no results yet.
+/// Initializes a workload without results.
 void begin(const Plan& plan, Workload& workload) {
   workload = {};
   workload.complete = false;
@@ -217,7 +218,7 @@ std::vector<std::string> recordings_in(const std::vector<std::string>& paths) {
     if (failure) throw UsageError(fmt::format("{} cannot be read: {}", path, failure.message()), "check the path");
     if (files.size() == before) {
       throw UsageError(fmt::format("the folder {} has no recordings", path),
-                       "give one with files named *.calls, or the files themselves");
+                       "give a folder with files named *.calls, or the files themselves");
     }
     std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
   }
@@ -229,9 +230,9 @@ std::string replay_program() { return helper_program("replay-calls"); }
 void check_fits(const Prepared& prepared) {
   const std::uint64_t usable = read_memory_state().usable();
   if (prepared.peak_bytes <= usable) return;
-  throw MachineError(fmt::format("the recording's blocks take {}, and {} of memory can be used here",
+  throw MachineError(fmt::format("the recording's blocks take {}, but only {} of memory can be used here",
                                  format_size(prepared.peak_bytes), format_size(usable)),
-                     "replay it on a machine with more memory");
+                     "replay the recording on a machine with more memory");
 }
 
 std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words, const std::vector<std::string>& env) {
@@ -255,7 +256,7 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
     const std::string name = parse_env_word(each).allocator;
     if (names.count(name) == 0) {
       throw UsageError(fmt::format("--env '{}' is for '{}', which is not replayed", each, name),
-                       fmt::format("add --allocator {}, or leave it out", name));
+                       fmt::format("add --allocator {}, or leave out this --env", name));
     }
   }
   return allocators;
@@ -264,13 +265,14 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
 bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
                   const std::function<void()>& keep) {
   workloads.resize(paths.size());
-  // Of each allocator, the workload that it hung in: others would only take the same time.
+  // For each allocator, the workload whose replay reached the timeout; empty if there is none. Further workloads are
+  // not replayed under this allocator, because they would reach the timeout, too.
   std::vector<std::string> hung(plan.allocators.size());
   std::vector<Item> items;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Workload& workload = workloads[i];
     if (workload.complete && !workload.replays.empty()) continue;
-    const CallsFile readable(paths[i]);  // all of them, before the first is replayed
+    const CallsFile readable(paths[i]);  // each recording is checked before the first replay
     begin(plan, workload);
     const auto prepared = std::make_shared<Prepare>(paths[i], plan, workload);
     for (std::size_t k = 0; k < plan.allocators.size(); ++k) {
@@ -280,7 +282,8 @@ bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::
         const std::string file = prepared->file();
         const auto begun = std::chrono::steady_clock::now();
         try {
-          if (!hung[k].empty()) throw UsageError(fmt::format("not tried, for it did not end in {}", hung[k]), "");
+          if (!hung[k].empty())
+            throw UsageError(fmt::format("not tried, because the replay of {} did not end", hung[k]), "");
           replay_once(plan.allocators[k], file, plan, workload.recording, workload.replays[k]);
         } catch (const UsageError& failure) {
           set_failure(workload.replays[k], failure.what());

@@ -23,9 +23,9 @@ constexpr const char* kMoreSpace = "point TMPDIR at a folder with several times 
 
 using record::EventKind;
 
-/// About the memory for ten million live blocks.
+/// Memory limit for reading a recording. The limit suffices for about ten million live blocks.
 constexpr std::size_t kMostBytes = std::size_t{768} << 20;
-constexpr std::size_t kBytesOfReturns = 48;  ///< for a block that returned pages
+constexpr std::size_t kBytesOfReturns = 48;  ///< estimated memory for a block whose pages were returned
 constexpr std::size_t kBytesOfBlock = 64;
 
 /// Whether an event ends a block.
@@ -100,7 +100,8 @@ bool Streams::start(std::uint32_t thread) {
   if (thread >= known_.size()) known_.resize(thread + std::size_t{1});
   known_[thread] = true;
   if (!first_blocks_.empty()) {
-    // By the one that did something last, and if that was its last, by any.
+    // The last current thread starts the new thread. If the last current thread has ended, any live thread starts the
+    // new one.
     if (current_ == nullptr && (live_.empty() || !turn_to(live_.begin()->first))) return false;
     begin(kOpStart);
     number(first_blocks_.size());
@@ -126,7 +127,7 @@ bool Streams::turn_to(std::uint32_t thread) {
 }
 
 void Streams::end_thread() {
-  // The first thread of a process is the one that ends it.
+  // Ignores the end of the first thread, because the process ends with its first thread.
   if (current_->number == 0) return;
   if (ordered_) begin(kOpPass);
   begin(kOpEnd);
@@ -185,7 +186,7 @@ RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::ui
         break;
     }
     if (number % kEventsOfCheck == 0) {
-      // The check comes before any block takes memory.
+      // In this pass, blocks take no memory yet, so the check uses an estimate of their memory.
       const std::uint64_t live = less(count - first_block, ended);
       check_memory(file, process, number, pages.bytes() + returns.size() * kBytesOfReturns + live * kBytesOfBlock);
     }

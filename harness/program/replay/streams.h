@@ -18,18 +18,19 @@
 
 namespace zerotax::replay {
 
-/// A place for a block. The place of an ended block is used again, the last one first.
+/// A slot for a block. The slot of the block that ended last is reused first.
 struct Slot {
-  std::uint64_t bytes = 0;      ///< size of the block; of an unused slot: 1 + the slot that became unused before it
-  std::uint64_t populated = 0;  ///< bytes with populated pages
-  std::uint64_t unknown = 0;    ///< bytes of pages that may be populated, if the process's end was not seen
-  std::uint32_t returns = 0;    ///< times that pages of the block were returned
-  std::uint32_t turns = 0;      ///< operations on the slot so far
-  bool mapped = false;          ///< the program mapped the block for itself
+  std::uint64_t bytes = 0;      ///< size of the block. In an unused slot: 1 + the slot that became unused before it; 0
+                                ///< if there is no such slot
+  std::uint64_t populated = 0;  ///< size of the block's populated pages
+  std::uint64_t unknown = 0;    ///< size of further pages that may be populated, because the process's end was not seen
+  std::uint32_t returns = 0;    ///< number of times that pages of the block were returned
+  std::uint32_t turns = 0;      ///< number of operations on the slot so far
+  bool mapped = false;          ///< whether the program mapped the block for itself
 };
 
-/// The blocks of a process, between two events. A copy, such as for a fork, shares everything that neither has changed
-/// since.
+/// The blocks of a process between two events. A copy (for a fork) shares all data with the original until one of the
+/// two changes the data.
 class Blocks {
  public:
   std::uint64_t count = 0;
@@ -50,14 +51,14 @@ class Blocks {
     unused_ = slot + 1;
   }
 
-  /// The slot of a block by its number; nothing if the block has ended, or has not begun.
+  /// Returns the slot of a block by its number; std::nullopt if the block has ended or has not begun.
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t block) const { return narrow(live_.find(key(block))); }
   std::optional<std::uint32_t> take(std::uint64_t block) { return narrow(live_.take(key(block))); }
   /// Begins the next block in a slot.
   void begin(std::uint32_t slot) { live_.insert(key(count++), slot); }
 
  private:
-  /// The key of a block, shifted because the map ignores the lowest bits of an address.
+  /// Returns the key of a block, shifted because the map ignores the lowest bits of an address.
   static std::uint64_t key(std::uint64_t block) { return (block + 1) << 4; }
   static std::optional<std::uint32_t> narrow(std::optional<std::uint64_t> slot) {
     return slot ? std::optional(static_cast<std::uint32_t>(*slot)) : std::nullopt;
@@ -66,17 +67,17 @@ class Blocks {
   record::AddressMap live_;
   record::SharedArray<Slot> slots_;
   std::uint32_t used_ = 0;    ///< number of slots that were ever used
-  std::uint32_t unused_ = 0;  ///< 1 + the slot that is used next; 0: none
+  std::uint32_t unused_ = 0;  ///< 1 + the slot that is used next; 0 if no slot is unused
 };
 
-/// The prepared file while it is written. It takes at most half of the free space; beyond that it throws MachineError.
+/// The prepared file while it is written. Throws MachineError if the file takes more than half of the free space.
 class PreparedFile {
  public:
   PreparedFile(std::string path, std::uint32_t processes);
 
-  /// Appends a block; returns its offset.
+  /// Appends a block and returns its offset.
   std::uint64_t append_block(const std::string& operations);
-  /// Appends offsets of streams.
+  /// Appends the offsets of the streams, and returns the offset of this list.
   std::uint64_t append_streams(const std::vector<std::uint64_t>& first_blocks);
   void link(std::uint64_t block, std::uint64_t next);
   void set_process(std::uint32_t process, const prepared_process& row);
@@ -90,30 +91,31 @@ class PreparedFile {
   std::uint64_t end_ = 0;
 };
 
-/// The threads of one process: puts operations into their streams, and the turns between them.
+/// The threads of one process. Puts operations into the threads' streams, and the turns between them.
 class Streams {
  public:
-  /// `ordered`: threads take turns.
+  /// If `ordered`, threads take turns.
   Streams(PreparedFile& file, bool ordered) : file_(file), ordered_(ordered) {}
 
-  /// This thread does the following operations. False if it ended before, or nobody is left who could start it.
+  /// Makes this thread the current thread, and starts it if necessary. Returns false if the thread has ended, or if no
+  /// thread is left that could start it.
   bool turn_to(std::uint32_t thread);
   void end_thread();
-  /// One operation of the current thread.
+  /// Append an operation of the current thread, and the numbers of the operation.
   void begin(prepared_operation operation);
   void number(std::uint64_t value);
 
   [[nodiscard]] bool has_current() const { return current_ != nullptr; }
 
-  /// Closes the streams; returns where their offsets are.
+  /// Closes the streams and returns the offset of the list of their offsets.
   std::uint64_t finish();
   [[nodiscard]] std::uint64_t threads() const { return first_blocks_.size(); }
-  /// Of those at once.
+  /// Returns the largest number of live threads at one time.
   [[nodiscard]] std::size_t most_live() const { return most_live_; }
 
  private:
   struct Stream {
-    std::uint32_t number = 0;  ///< in the prepared file
+    std::uint32_t number = 0;  ///< index of the stream in the prepared file
     std::string pending;
     std::uint64_t last_block = 0;
   };
@@ -124,23 +126,23 @@ class Streams {
   bool ordered_;
   std::map<std::uint32_t, Stream> live_;
   std::vector<std::uint64_t> first_blocks_;
-  std::vector<bool> known_;  ///< threads that were started
+  std::vector<bool> known_;  ///< whether each thread was ever started
   Stream* current_ = nullptr;
   std::uint32_t current_thread_ = 0;
   std::uint64_t turn_ = 0;
   std::size_t most_live_ = 0;
 };
 
-using PageRange = std::pair<std::uint64_t, std::uint64_t>;  ///< first page, pages
+using PageRange = std::pair<std::uint64_t, std::uint64_t>;  ///< first page, number of pages
 
-/// Page ranges of blocks, noted in one pass through the events and looked up by block in the next.
+/// Page ranges of blocks, noted in one pass through the events and looked up by block in the next pass.
 class NotedPages {
  public:
   void add(std::uint64_t block, std::uint32_t returns, const std::vector<PageRange>& ranges) {
     notes_.push_back({block, ranges_.size(), returns, static_cast<std::uint32_t>(ranges.size())});
     ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
   }
-  /// Call it after the last add, and before any look-up.
+  /// Must be called after the last add() and before any lookup.
   void sort() {
     std::sort(notes_.begin(), notes_.end(),
               [](const Note& a, const Note& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
@@ -150,7 +152,7 @@ class NotedPages {
     const auto found = first_of(block);
     return found != notes_.end() && found->block == block;
   }
-  /// Calls visit(returns, ranges) for each note on a block, in order.
+  /// Calls visit(returns, ranges) for each note on a block, in the order of the notes.
   template <typename Visit>
   void for_each(std::uint64_t block, Visit visit) const {
     for (auto note = first_of(block); note != notes_.end() && note->block == block; ++note) {
@@ -163,9 +165,9 @@ class NotedPages {
  private:
   struct Note {
     std::uint64_t block;
-    std::uint64_t first;    ///< index of its first range
-    std::uint32_t returns;  ///< number of times that pages of the block were returned before
-    std::uint32_t count;    ///< number of its ranges
+    std::uint64_t first;    ///< index of the note's first range
+    std::uint32_t returns;  ///< number of earlier returns of pages of the block
+    std::uint32_t count;    ///< number of ranges in the note
   };
 
   [[nodiscard]] std::deque<Note>::const_iterator first_of(std::uint64_t block) const {
@@ -173,28 +175,30 @@ class NotedPages {
                             [](const Note& note, std::uint64_t wanted) { return note.block < wanted; });
   }
 
-  // Unlike a vector, a deque does not take extra memory while it grows.
+  // A deque does not take extra memory while it grows, unlike a vector.
   std::deque<Note> notes_;
   std::deque<PageRange> ranges_;
 };
 
 /// The pages of a process's blocks in a recording.
 struct RecordedPages {
-  NotedPages populated;  ///< of large blocks and of the program's mappings; each note holds after a number of returns
-                         ///< of the block
+  NotedPages populated;  ///< populated pages of large blocks and mappings; each note has the number of earlier returns
+                         ///< of the block's pages
   NotedPages huge;       ///< pages for which the program requested huge pages
 
   [[nodiscard]] std::size_t bytes() const { return populated.bytes() + huge.bytes(); }
 };
 
-/// Reads all events first, because a block's populated pages are recorded at its end, but written at its begin.
-/// `first_block`: number of blocks that the process begins with. Throws UsageError as `check_memory` does.
+/// Reads all events before operations are written, because the recording lists a block's populated pages at the block's
+/// end. `first_block` is the number of blocks that the process has at its beginning. Throws UsageError like
+/// `check_memory`.
 RecordedPages recorded_pages(const CallsFile& file, std::size_t process, std::uint64_t first_block);
 
 /// Number of events between two checks of the memory.
 inline constexpr std::uint64_t kEventsOfCheck = 1024;
 
-/// Throws UsageError if reading a recording takes too much memory: `bytes` for its pages, in addition to its blocks.
+/// Throws UsageError if reading a recording takes too much memory. `bytes` is the memory for the recording's pages,
+/// without the memory for its blocks.
 void check_memory(const CallsFile& file, std::size_t process, std::uint64_t event, std::size_t bytes);
 
 }  // namespace zerotax::replay

@@ -10,6 +10,11 @@
 #include "replay/run.h"
 
 namespace zerotax::replay {
+
+Measured<std::int64_t> cpu_ns(const Replayed& each) {
+  return each.user_ns && each.system_ns ? Measured(*each.user_ns + *each.system_ns) : each.user_ns;
+}
+
 namespace {
 
 Table counts_table(const Replay& replay) {
@@ -26,10 +31,6 @@ Table counts_table(const Replay& replay) {
   add("recorded", replay.recording.counts);
   for (const Replayed& each : replay.replays) add(each.name, each.counts);
   return table;
-}
-
-Measured<std::int64_t> cpu_ns(const Replayed& each) {
-  return each.user_ns && each.system_ns ? Measured(*each.user_ns + *each.system_ns) : each.user_ns;
 }
 
 Table times_table(const Replay& replay) {
@@ -50,10 +51,10 @@ Table times_table(const Replay& replay) {
 
 using Value = Cell (*)(const Replayed& replay);
 
-/// A row for each workload, a column for each allocator.
+/// Returns a table with a row for each workload and a column for each allocator.
 std::string matrix(const Workloads& all, const char* heading, Unit unit, Value value) {
   std::vector<Column> columns{{"", Unit::kText, 10}};
-  for (const Replayed& replay : all.workloads.front().replays) columns.push_back({short_name(replay), unit, 8});
+  for (const Replayed& replay : all_replays(all)) columns.push_back({short_name(replay), unit, 8});
   Table table(std::move(columns));
   for (const Workload& workload : all.workloads) {
     std::vector<Cell> cells{workload_name(workload.recording.path)};
@@ -63,7 +64,13 @@ std::string matrix(const Workloads& all, const char* heading, Unit unit, Value v
   return fmt::format("{}\n{}\n", heading, table.text());
 }
 
-/// "206 to 4,409 faults, 800 KiB to 17.2 MiB by kernel, ...", or why nothing was counted.
+std::string zeros_matrix(const Workloads& all) {
+  return matrix(all, "Real programs, replayed: zeros that kernel and allocator wrote", Unit::kBytes,
+                [](const Replayed& replay) { return Cell(zeros_of(replay.counts)); });
+}
+
+}  // namespace
+
 std::string why_text(const Replayed& replay) {
   if (!replay.at_least || !replay.at_most) return replay.counts.minor_faults.why();
   using C = record::CallsCounts;
@@ -84,19 +91,16 @@ std::string why_text(const Replayed& replay) {
   return text;
 }
 
-}  // namespace
-
 std::string zeros_text(const Workloads& all) {
   if (all.workloads.empty()) return "";
-  const std::string text = matrix(all, "Real programs, replayed: zeros that kernel and allocator wrote", Unit::kBytes,
-                                  [](const Replayed& replay) { return Cell(zeros_of(replay.counts)); });
+  const std::string text = zeros_matrix(all);
   return all.sentence.empty() ? text : text + wrap(all.sentence, "", "");
 }
 
 std::string workloads_text(const Workloads& all) {
   if (all.workloads.empty()) return "";
-  std::string text = zeros_text(all) + (all.sentence.empty() ? "" : "\n");
-  text += matrix(all, "Of these refilled: the kernel's, for memory that was returned before", Unit::kBytes,
+  std::string text = wrap(headline(all)) + "\n" + zeros_matrix(all);
+  text += matrix(all, "Part refilled by the kernel, in place of memory that was returned before", Unit::kBytes,
                  [](const Replayed& replay) { return Cell(replay.counts.refilled_bytes); });
   text += matrix(all, "Most memory held", Unit::kBytes,
                  [](const Replayed& replay) { return Cell(replay.counts.peak_bytes); });
@@ -115,6 +119,7 @@ std::string workloads_text(const Workloads& all) {
 std::string replay_text(const Replay& replay) {
   const Recording& recording = replay.recording;
   std::string text =
+      wrap(headline(replay)) + "\n" +
       wrap(fmt::format("{}: {} of {} and {}, {}", recording.path, format_counted(recording.calls, "call"),
                        format_counted(recording.processes, "process", "processes"),
                        format_counted(recording.threads, "thread"), format_size(recording.bytes)),

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace zerotax::replay {
 namespace {
 
-/// Differences that are no more than the pages and stacks of two programs.
+/// Largest difference that the pages and stacks of two programs explain.
 constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kSlackCounts = 16;
 
@@ -21,7 +22,7 @@ Measured<double> error_of(const Count& recorded, const Count& replayed, std::uin
   if (!recorded) return NotAvailable{recorded.why()};
   if (!replayed) return NotAvailable{replayed.why()};
   if (less(std::max(*recorded, *replayed), std::min(*recorded, *replayed)) <= slack) return 0.0;
-  if (*recorded == 0) return NotAvailable{"the recorded run had none"};
+  if (*recorded == 0) return NotAvailable{"the recorded run had a count of 0"};
   return static_cast<double>(*replayed) / static_cast<double>(*recorded) - 1;
 }
 
@@ -56,7 +57,7 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
     }
   }
   if (words.empty()) {
-    return fmt::format("How well replay predicts is unknown: nothing was counted under {}, as recorded: {}.", allocator,
+    return fmt::format("The accuracy of replay is unknown: nothing was counted under {}, as recorded ({}).", allocator,
                        errors.zero_fill_faults.why());
   }
   return fmt::format("Replay under {}, as recorded, differs from the recorded run by: {}{}{}.", allocator,
@@ -64,6 +65,14 @@ std::string sentence(const Errors& errors, const std::string& allocator) {
 }
 
 }  // namespace
+
+bool predicts_well(const Workload& workload) {
+  constexpr double kMostError = 0.05;
+  if (!workload.errors) return false;
+  const auto is_small = [](const Measured<double>& error) { return error && std::abs(*error) <= kMostError; };
+  const Errors& errors = *workload.errors;
+  return is_small(errors.zero_fill_faults) && is_small(errors.kernel_zeroed_bytes) && is_small(errors.refilled_bytes);
+}
 
 bool any_failed(const Workload& workload) {
   return std::any_of(workload.replays.begin(), workload.replays.end(),
@@ -79,8 +88,8 @@ Count zeros_of(const record::CallsCounts& counts) {
 }
 
 void add_sentence(Workloads& all) {
-  // Allocators by how many workloads they write the fewest zeros in, alone or with others, in the order of the
-  // document.
+  // Allocators, with the number of workloads in which each writes the fewest zeros, alone or with others. Allocators
+  // are in the order of the document.
   std::vector<std::pair<std::string, std::size_t>> fewest;
   std::size_t known = 0;
   for (const Workload& workload : all.workloads) {
@@ -121,22 +130,21 @@ void add_verdict(Workload& workload) {
                                       [](const Replayed& each) { return each.at_least.has_value(); });
   if (is_bounded) {
     workload.prediction = fmt::format(
-        "How well replay predicts is unknown: the end of a process was not seen, because {}. The program may have "
+        "The accuracy of replay is unknown: the end of a process was not seen, because {}. The program may have "
         "written to pages of {} that a replay does not write to.",
         workload.recording.limited ? "the recording stopped at --calls-limit"
-                                   : "it was killed or the recording stopped earlier",
+                                   : "the process was killed, or the recording stopped earlier",
         recording.unknown_blocks.value_or(0) == 0
             ? "its data"
             : fmt::format("{}", format_counted(*recording.unknown_blocks, "large block")));
   } else if (workload.recording.limited) {
     workload.prediction =
-        "How well replay predicts is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
+        "The accuracy of replay is unknown: the recording stopped at --calls-limit, and the recorded run went on.";
   } else if (workload.recording.allocator.empty()) {
-    workload.prediction = "How well replay predicts is unknown: the recording has no counts of the run.";
+    workload.prediction = "The accuracy of replay is unknown: the recording has no counts of the run.";
   } else if (same == workload.replays.end()) {
     workload.prediction = fmt::format(
-        "How well replay predicts is unknown: the program was recorded with {}{}{}, which was not "
-        "replayed.",
+        "The accuracy of replay is unknown: the program was recorded with {}{}{}, and no replay used this setup.",
         workload.recording.allocator, workload.recording.env.empty() ? "" : " and ",
         fmt::join(workload.recording.env, " "));
   } else {

@@ -8,7 +8,8 @@
 namespace zerotax::top {
 namespace {
 
-/// All that it and its children had used when it was looked at last: as its parent will find it, or more.
+/// Faults and CPU time of the process and of its waited-for children, as of the process's last scan. After the process
+/// has ended, its parent's counts rise by at least this much.
 Counts of(const Process& process) {
   return {static_cast<std::int64_t>(process.minor_faults + process.children_minor_faults),
           static_cast<std::int64_t>(process.major_faults + process.children_major_faults),
@@ -27,12 +28,13 @@ void for_each_field(const Action& action) {
 
 }  // namespace
 
-/// What a parent's count of waited-for children rose by, and which part of it was known.
+/// Rise of the counts that /proc reports for a parent's waited-for children in one interval, and the parts of the rise
+/// that earlier scans had counted.
 struct Account::Balance {
   Counts risen;
-  Counts known;   ///< of children that vanished
-  Counts passed;  ///< of descendants whose own parent vanished as well: another process may have waited for them
-  Counts debt;    ///< of children that had vanished before
+  Counts known;   ///< last counts of the children that ended in this interval
+  Counts passed;  ///< last counts of descendants whose own parent ended too; another process may have waited for them
+  Counts debt;    ///< counts of children that ended in the interval before and are still missing in the parent's counts
 };
 
 std::uint64_t zeroed_at_most(std::uint64_t minor_faults, std::uint64_t huge) {
@@ -50,23 +52,24 @@ void set_fault_cpu(Usage& usage, const Measured<double>& fault_ns) {
   usage.fault_cpu_share = known_if(
       usage.cpu_ns > 0,
       static_cast<double>(*usage.fault_cpu_estimated_ns) / static_cast<double>(std::max<std::int64_t>(usage.cpu_ns, 1)),
-      "it used no CPU time that the kernel counted");
+      "the kernel counted no CPU time for the process");
 }
 
-/// nullptr if it is not there.
+/// Returns nullptr if `pid` is not in the table.
 const Account::Known* Account::find(const Table& table, pid_t pid) {
   const auto found = std::lower_bound(table.begin(), table.end(), pid,
                                       [](const Known& known, pid_t wanted) { return known.process.pid < wanted; });
   return found != table.end() && found->process.pid == pid ? &*found : nullptr;
 }
 
-/// The same process at the last look; nullptr if it was not there.
+/// Returns the same process at the last scan, or nullptr if the last scan did not find the process.
 const Account::Known* Account::before(const Process& process) const {
   const Known* found = find(known_, process.pid);
   return found != nullptr && found->process.start_ticks == process.start_ticks ? found : nullptr;
 }
 
-/// Whether it began after the last look. One that did not, and was not seen, was hidden: its counts are older.
+/// Whether the process began after the last scan. If a process began earlier but the last scan did not find it, the
+/// process was hidden, so its counts cover more than this interval.
 bool Account::began(const Process& process) const {
   return before(process) == nullptr && process.start_ticks + 1 >= boot_ticks_;
 }
@@ -91,7 +94,7 @@ Account::Balances Account::balances(const Table& now) const {
     if (lives(known.process.pid)) continue;
     pid_t ancestor = known.process.parent;
     bool passed = false;
-    // As many steps as there are processes: PIDs that were used again may make a ring.
+    // Walks at most one step per process, because parents can form a cycle where PIDs were reused.
     for (std::size_t step = 0; step <= known_.size() && ancestor != 0 && !lives(ancestor); ++step) {
       const Known* parent = find(known_, ancestor);
       ancestor = parent == nullptr ? 0 : parent->process.parent;
@@ -106,7 +109,8 @@ Account::Balances Account::balances(const Table& now) const {
   return balances;
 }
 
-/// Counts of children that ended unseen, by the process that waited for them; sets the debts.
+/// Returns the faults and CPU time of children that ended between scans, per process that waited for them. Sets
+/// `Known::debt` in `now`.
 std::map<pid_t, Counts> Account::children(Table& now) const {
   const Balances all = balances(now);
   std::map<pid_t, Counts> unseen;
@@ -127,7 +131,7 @@ std::map<pid_t, Counts> Account::children(Table& now) const {
     Known& known = now[static_cast<std::size_t>(find(now, pid) - now.data())];
     for_each_field([&](auto field) {
       std::int64_t& rest = unseen[pid].*field;
-      // An orphan is waited for by an ancestor further up.
+      // If a parent ended before its child, an ancestor waits for that child.
       std::int64_t over = std::min(-rest, balance.passed.*field);
       pid_t ancestor = known.process.parent;
       for (std::size_t step = 0; step <= now.size() && over > 0 && ancestor != 0; ++step) {
@@ -139,7 +143,7 @@ std::map<pid_t, Counts> Account::children(Table& now) const {
         }
         ancestor = parent_of(ancestor);
       }
-      // For one interval only: a parent that never waits would owe them for ever.
+      // A debt lasts one interval. A parent that never waits for its children would otherwise keep the debt forever.
       known.debt.*field = std::clamp<std::int64_t>(-rest, 0, balance.known.*field);
     });
   }
@@ -174,7 +178,7 @@ Usage Account::usage(Known& known, const Counts& children) const {
   if (old != nullptr) {
     usage.refilled_at_most_bytes = less(zeroed_at_most(usage.minor_faults, huge_now_), known.peak - old->peak);
   } else {
-    usage.refilled_at_most_bytes = NotAvailable{"the process was not there at the last look"};
+    usage.refilled_at_most_bytes = NotAvailable{"the last scan did not find the process"};
   }
   set_fault_cpu(usage, fault_ns_);
   return usage;
@@ -192,7 +196,7 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
   machine.allocated_bytes =
       risen(look.machine.allocated_pages, events_.allocated_pages, page_bytes(), "pgalloc of /proc/vmstat");
   machine.freed_bytes = risen(look.machine.freed_pages, events_.freed_pages, page_bytes(), "pgfree of /proc/vmstat");
-  machine.huge_zeroed_bytes = risen(look.huge, huge_, 1, "the counter of transparent huge pages");
+  machine.huge_zeroed_bytes = risen(look.huge, huge_, 1, "the huge-page counters of sysfs");
   for (const Usage& row : rows) {
     machine.seen_faults += row.minor_faults + row.major_faults;
     machine.children_faults += row.children_faults;

@@ -10,7 +10,7 @@
 
 namespace zerotax::top {
 
-/// Counts of children that ended: minor faults, major faults, CPU time.
+/// Faults and CPU time of children that ended.
 struct Counts {
   std::int64_t minor = 0;
   std::int64_t major = 0;
@@ -19,21 +19,22 @@ struct Counts {
   [[nodiscard]] bool any() const { return minor != 0 || major != 0 || cpu_ns != 0; }
 };
 
-/// Turns looks into intervals: differences of what lives, and, of what ended, that part which nobody had seen. Nothing
-/// is counted twice, and what cannot be attributed stays in the unseen part.
+/// Turns scans of /proc into intervals. A running process contributes the difference of its counts between two scans;
+/// an ended process contributes the part that no scan saw. Nothing is counted twice. Faults that belong to no known
+/// process are reported as unseen.
 class Account {
  public:
-  /// `fault_ns`: what a zero-fill fault costs, in nanoseconds.
+  /// `fault_ns` is the cost of a zero-fill fault in nanoseconds.
   explicit Account(Measured<double> fault_ns) : fault_ns_(std::move(fault_ns)) {}
 
-  /// The interval since the last look, its rows by PID; nothing of the first look.
+  /// Returns the interval since the last scan, with its rows by PID; std::nullopt after the first scan.
   std::optional<Sample> advance(const Look& look);
 
  private:
   struct Known {
     Process process;
-    std::uint64_t peak = 0;  ///< the most anonymous memory that a look found, in bytes
-    Counts debt;             ///< of children that had gone before their parent's count rose
+    std::uint64_t peak = 0;  ///< largest anonymous memory in any scan, in bytes
+    Counts debt;             ///< counts of ended children that are still missing in this process's counts of children
   };
   using Table = std::vector<Known>;  ///< by PID
   struct Balance;
@@ -54,14 +55,14 @@ class Account {
   std::uint64_t boot_ticks_ = 0;
   VmEvents events_;
   std::optional<std::uint64_t> huge_;
-  std::uint64_t huge_now_ = 0;  ///< of this interval
+  std::uint64_t huge_now_ = 0;  ///< bytes that the machine populated in huge pages in this interval
 };
 
-/// The upper bound of bytes that so many minor faults zeroed; `huge`: bytes that the whole machine populated in pieces
-/// larger than a page meanwhile, a fault each.
+/// Returns an upper bound of the bytes that `minor_faults` faults zeroed. `huge` is the number of bytes that the whole
+/// machine populated in the same interval in pieces larger than a page, with one fault each.
 std::uint64_t zeroed_at_most(std::uint64_t minor_faults, std::uint64_t huge);
 
-/// Sets the estimate of CPU time in faults and its share, which is never above 1.
+/// Sets the estimated CPU time in faults and its share of all CPU time, which is at most 1.
 void set_fault_cpu(Usage& usage, const Measured<double>& fault_ns);
 
 }  // namespace zerotax::top

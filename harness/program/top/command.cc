@@ -18,8 +18,9 @@ constexpr const char* kExamples =
     "  zerotax top --by cgroup --samples 10 --json top.jsonl\n"
     "  zerotax top --pid 4711 --interval 0.5\n"
     "  zerotax top --interval 10 --log top.log --log-size 64MiB --prometheus zerotax.prom\n"
-    "It reads /proc alone, and starts, stops and changes nothing. \"At most\" is an upper bound: a minor fault may "
-    "also copy a page, or map one of a file. Ctrl-C ends it.\n";
+    "zerotax top only reads /proc; it starts, stops and changes nothing. \"At most\" is an upper bound: a minor fault "
+    "may "
+    "also copy a page, or map a page of a file. Ctrl-C ends the command.\n";
 
 constexpr std::uint64_t kLeastLog = 64 * kKiB;
 constexpr double kMostNumber = 1e9;
@@ -39,7 +40,7 @@ struct Options {
   std::string prometheus;
 };
 
-const Refusal kNeedsFile{"{0} needs a file", "give its path; --json - writes to standard output"};
+const Refusal kNeedsFile{"{0} needs a file", "give the path of the file; --json - writes to standard output"};
 
 void check_pid(pid_t pid) {
   const char* kGive = "give --pid the PID of a running process (see ps)";
@@ -50,7 +51,7 @@ void check_pid(pid_t pid) {
     throw UsageError(fmt::format("{} is a thread of process {}", pid, facts->process),
                      fmt::format("give --pid {}", facts->process));
   }
-  if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a thread of the kernel", pid), kGive);
+  if (facts->kernel_thread) throw UsageError(fmt::format("process {} is a kernel thread", pid), kGive);
 }
 
 void check(const Options& options) {
@@ -80,48 +81,50 @@ ExitStatus top(const Options& options) {
 }
 
 const Subcommand command(
-    "top", Wing::kProgram, "show live which processes fault and have memory zeroed again, at what cost", kExamples,
+    "top", Wing::kProgram, "Show live which processes fault and have memory zeroed again", kExamples,
     [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<Options>();
-      arguments.option("--interval", options->interval, "seconds between samples")
+      arguments.option("--interval", options->interval, "take a sample every SECONDS")
           .in_range(0.05, 3600, "seconds")
           .shown_as("SECONDS")
           .with_default();
-      arguments.option("--by", options->by, "show processes, or groups of them: process, user, cgroup or command")
+      arguments.option("--by", options->by, "group processes by process, user, cgroup or command")
           .one_of(by_words())
           .shown_as("GROUP")
           .completed_by(by_words)
           .with_default();
-      arguments.option("--sort", options->sort, "order of rows: faults, zeroed, refilled, cpu, rss or pid")
+      arguments.option("--sort", options->sort, "sort rows by faults, zeroed, refilled, cpu, rss or pid")
           .one_of(sort_words())
           .shown_as("COLUMN")
           .completed_by(sort_words)
           .with_default();
       arguments
-          .option("--filter", options->filter, "show only processes with this in their command, user or cgroup name")
+          .option("--filter", options->filter, "show only processes whose command, user or cgroup contains this word")
           .shown_as("WORD")
           .word();
-      arguments.option("--rows", options->rows, "rows to show (default: as many as fit a terminal, otherwise 20)")
+      arguments
+          .option("--rows", options->rows, "show this many rows (default: as many as fit a terminal, otherwise 20)")
           .in_range(1, kMostNumber)
           .shown_as("N");
       arguments.option("-p,--pid", options->pids, "show only this process (repeatable)").shown_as("PID").repeatable();
-      arguments.flag("--once", options->once, "show one sample, and end");
+      arguments.flag("--once", options->once, "show one sample and end");
       arguments.option("--samples", options->samples, "end after this many samples")
           .in_range(1, kMostNumber)
           .excludes({"--once"})
           .shown_as("N");
       add_json_lines(arguments, options->json);
-      arguments.option("--log", options->log, "add each sample to this file, a line of JSON each")
+      arguments.option("--log", options->log, "append each sample to this file, as a line of JSON")
           .excludes({"--log=-"}, kNeedsFile)
           .path();
-      arguments.option("--log-size", options->log_size, "bytes of the log, and of the earlier part in FILE.1, together")
+      arguments
+          .option("--log-size", options->log_size, "limit the size of the log together with its earlier part, FILE.1")
           .size_in(kLeastLog, kAddressSpaceBytes)
-          .needs({"--log"}, {"{0} without {1}", "add {1} FILE, or leave it out"})
+          .needs({"--log"}, {"{0} without {1}", "add {1} FILE, or leave out {0}"})
           .shown_as("SIZE")
           .with_default();
       arguments
           .option("--prometheus", options->prometheus,
-                  "write totals to this file, as node_exporter's textfile collector reads them")
+                  "write totals to this file, for node_exporter's textfile collector")
           .excludes({"--prometheus=-"}, kNeedsFile)
           .path();
       return [options] { return top(*options); };

@@ -25,12 +25,13 @@
 namespace zerotax::top {
 namespace {
 
-/// Descriptors that are left to the rest of the command.
+/// File descriptors reserved for the rest of the command.
 constexpr std::size_t kReserve = 64;
-/// Owner and cgroup may change: they are read again at each of so many looks.
+/// Number of scans after which a process's owner and cgroup, which may change, are read again.
 constexpr unsigned kRefresh = 10;
 
-/// Two for each process; as many as may be open at all.
+/// Raises the limit of open files to its maximum, and returns how many descriptors may be used for the files of
+/// processes. Each process needs two descriptors.
 std::size_t raise_open_files() {
   const std::uint64_t limit = allow_many_files();
   return limit > kReserve ? limit - kReserve : 0;
@@ -79,7 +80,7 @@ void ProcessTable::read_cgroups(bool cgroups) {
   for (const auto& entry : entries_) entry->has_owner = false;
 }
 
-/// False if it has ended, or may not be read.
+/// Returns false if the process has ended, or if this user cannot read its files.
 bool ProcessTable::open(Entry& entry) {
   const pid_t pid = entry.process.pid;
   entry.stat = UniqueFd(::open(path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -99,7 +100,7 @@ void ProcessTable::read_memory(Entry& entry, std::uint64_t resident_pages) {
   }
 }
 
-/// Who it belongs to: the owner of its folder, which is its effective user.
+/// Reads the process's cgroup, and its effective user, who owns the process's folder in /proc.
 void ProcessTable::read_owner(Entry& entry) {
   entry.has_owner = true;
   struct stat status {};
@@ -107,7 +108,8 @@ void ProcessTable::read_owner(Entry& entry) {
   entry.process.cgroup = cgroups_ ? memory_cgroup(text_of(path(entry.process.pid, "cgroup"))) : "";
 }
 
-/// Whether its CPU time is what it was: it has not run, so that its counts are the same.
+/// Whether the process has not run since the last scan: its CPU time is unchanged. A process that has not run has
+/// unchanged counts.
 bool ProcessTable::has_rested(Entry& entry) {
   timespec time{};
   if (!entry.has_clock || ::clock_gettime(entry.clock, &time) != 0) return false;
@@ -115,12 +117,13 @@ bool ProcessTable::has_rested(Entry& entry) {
   return std::exchange(entry.process.cpu_ns, ns) == ns;
 }
 
-/// False if it has ended. `always`: even if it has rested.
+/// Returns false if the process has ended. With `always`, reads the process even if it has not run.
 bool ProcessTable::read(Entry& entry, bool always) {
   if (!entry.stat && !open(entry)) return false;
-  // The clock first: what happens between the two moves it further, and is found at the next look.
+  // The clock is read first. If the process runs between the two reads, its CPU time has changed at the next scan,
+  // which then reads the process again.
   const bool rested = has_rested(entry);
-  // Without running, a process only loses resident memory, and gets another owner or name, if at all.
+  // While a process does not run, only its resident memory, owner and name can change.
   const bool is_known = rested && !always && entry.process.start_ticks != 0 && entry.looks % kRefresh != 0;
   const bool is_there = is_known || parse(entry);
   if (!entry.keeps_open) {
@@ -146,7 +149,7 @@ bool ProcessTable::parse(Entry& entry) {
   process.children_major_faults = stat->children_major_faults;
   process.children_cpu_ns =
       static_cast<std::int64_t>(stat->children_user_ticks + stat->children_system_ticks) * tick_ns();
-  // Without faults or exits, anonymous memory does not grow.
+  // Anonymous memory is read again only after new faults or a change of resident memory.
   if (is_new || process.minor_faults != stat->minor_faults ||
       process.resident_bytes != stat->resident_pages * page_bytes()) {
     read_memory(entry, stat->resident_pages);
@@ -156,9 +159,12 @@ bool ProcessTable::parse(Entry& entry) {
   return true;
 }
 
-/// A child may have been waited for after it was read and before its parent was, or the other way round. Parents whose
-/// counts of children rose are read again, and then their children: those that have gone by now are in the parent's
-/// counts, or will be at the next look. Children of processes that have `gone` have another parent.
+/// Reads some processes again, because a parent may have waited for a child after the parent was read and before the
+/// child was.
+///
+/// Reads first the parents whose counts of children rose, then their children. If a child has ended by now, its counts
+/// have moved to its parent, which shows them now or in the next scan. Children of processes that have `gone` have a
+/// new parent.
 void ProcessTable::confirm(const std::unordered_set<pid_t>& parents, std::unordered_set<pid_t> gone) {
   const auto again = [&](const std::unordered_set<pid_t>& pids, bool children, bool always) {
     if (pids.empty()) return;
@@ -174,11 +180,11 @@ void ProcessTable::confirm(const std::unordered_set<pid_t>& parents, std::unorde
   again(std::unordered_set<pid_t>(gone), true, true);
 }
 
-/// The entry of a PID that is listed; nothing if it has ended, or may not be read.
+/// Returns the entry of a listed PID, or nullptr if the process has ended or this user cannot read its files.
 std::unique_ptr<ProcessTable::Entry> ProcessTable::found(pid_t pid, bool keeps_open) {
   auto entry = std::make_unique<Entry>();
   entry->process.pid = pid;
-  entry->looks = static_cast<unsigned>(pid) % kRefresh;  // not all of them at one look
+  entry->looks = static_cast<unsigned>(pid) % kRefresh;  // spreads the refreshes over the scans
   entry->keeps_open = keeps_open;
   if (!read(*entry)) return nullptr;
   return entry;
@@ -190,7 +196,7 @@ Look ProcessTable::look() {
   look.boot_ticks = static_cast<std::uint64_t>(clock_ns(CLOCK_BOOTTIME) / tick_ns());
   hidden_ = 0;
   Entries entries;
-  std::unordered_set<pid_t> parents;  // of those that ended, and those that waited
+  std::unordered_set<pid_t> parents;  // parents of ended processes, and parents that waited for a child
   std::unordered_set<pid_t> gone;
   auto old = entries_.begin();
   const auto has_gone = [&](const Entry& entry) {
@@ -206,7 +212,7 @@ Look ProcessTable::look() {
       const std::uint64_t children = entry->process.children_minor_faults;
       if (!read(*entry)) {
         has_gone(*entry);
-        entry = found(pid, keeps_open);  // another may have its PID
+        entry = found(pid, keeps_open);  // another process may have the PID
       } else if (entry->process.children_minor_faults != children) {
         parents.insert(pid);
       }
@@ -223,7 +229,7 @@ Look ProcessTable::look() {
   entries_ = std::move(entries);
   confirm(parents, std::move(gone));
   std::erase_if(entries_, [](const auto& entry) { return !entry->listed; });
-  // Last, so that faults of the look itself are in both.
+  // The machine's counts are read last, so that they include the faults of the scan itself.
   look.machine = read_vm_events();
   look.huge = huge_fault_bytes();
   look.hidden = hidden_;
@@ -234,7 +240,7 @@ Look ProcessTable::look() {
   return look;
 }
 
-/// What holds as long as this process runs.
+/// Returns the limits that stay the same while this process runs.
 std::vector<std::string> ProcessTable::lasting_limits() const {
   std::vector<std::string> limits;
   const std::string mounts = text_of(root_ + "/self/mounts");
@@ -248,7 +254,7 @@ std::vector<std::string> ProcessTable::lasting_limits() const {
     }
   }
   if (!in_first_pid_namespace(root_).value_or(true)) {
-    limits.emplace_back("only processes of this container are seen, and its totals are those of the whole machine");
+    limits.emplace_back("only processes of this container are seen; the totals are those of the whole machine");
   }
   return limits;
 }

@@ -15,48 +15,48 @@
 
 namespace zerotax::top {
 
-/// A process as /proc showed it at one moment; counts since its start.
+/// A process as /proc showed it in one scan. Counts are sums since the process began.
 struct Process {
   pid_t pid = 0;
-  std::uint64_t start_ticks = 0;  ///< with the PID, it names one process
+  std::uint64_t start_ticks = 0;  ///< identifies the process together with the PID
   pid_t parent = 0;
   std::string name;
   uid_t user = 0;
-  std::string cgroup;  ///< filled in only if it was asked for
+  std::string cgroup;  ///< empty unless cgroups are read
   bool kernel_thread = false;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::int64_t cpu_ns = 0;
-  std::uint64_t children_minor_faults = 0;  ///< of children that were waited for
+  std::uint64_t children_minor_faults = 0;  ///< faults of waited-for children
   std::uint64_t children_major_faults = 0;
   std::int64_t children_cpu_ns = 0;
   std::uint64_t resident_bytes = 0;
-  std::uint64_t anonymous_bytes = 0;  ///< resident, and not shared
+  std::uint64_t anonymous_bytes = 0;  ///< resident private memory
 };
 
-/// The machine at one moment.
+/// One scan of /proc: the processes and the machine.
 struct Look {
-  std::int64_t time_ns = 0;           ///< CLOCK_MONOTONIC, when the look began
-  std::uint64_t boot_ticks = 0;       ///< the same in ticks since boot, as start_ticks count
+  std::int64_t time_ns = 0;           ///< CLOCK_MONOTONIC at the start of the scan
+  std::uint64_t boot_ticks = 0;       ///< start of the scan in ticks since boot, comparable with start_ticks
   std::vector<Process> processes;     ///< by PID
-  std::size_t hidden = 0;             ///< processes that are listed, but may not be read
-  VmEvents machine;                   ///< since boot
+  std::size_t hidden = 0;             ///< number of listed processes whose files this user cannot read
+  VmEvents machine;                   ///< counts since boot
   std::optional<std::uint64_t> huge;  ///< bytes populated in pieces larger than a page, since boot
 };
 
-/// The processes of /proc. Their files stay open, as many as the limit of descriptors permits, so that a look costs a
-/// read of each; nothing is written, stopped or traced.
+/// The processes of /proc. Files of processes stay open as far as the limit of open files allows, so that a scan costs
+/// one read per file. No process is stopped, traced or changed.
 class ProcessTable {
  public:
-  /// `cgroups`: Process::cgroup is filled in. `root` replaces "/proc" in tests. Throws MachineError if there is no such
-  /// folder.
+  /// With `cgroups`, fills in Process::cgroup. `root` replaces "/proc" in tests. Throws MachineError if `root` is not a
+  /// mounted proc file system.
   explicit ProcessTable(bool cgroups, std::string root = "/proc");
 
   Look look();
-  /// From now on.
+  /// Sets whether later scans fill in Process::cgroup.
   void read_cgroups(bool cgroups);
 
-  /// What cannot be seen here, and why: a sentence each, for people.
+  /// Returns one sentence per limit: the processes or counts that cannot be read here, and the reason.
   [[nodiscard]] std::vector<std::string> limits() const;
 
  private:
@@ -87,7 +87,8 @@ class ProcessTable {
 
   std::string root_;
   bool cgroups_;
-  bool clocks_;  ///< a PID of /proc is one of ours, too
+  bool clocks_;  ///< whether /proc belongs to this process's PID namespace, so that the PIDs in /proc identify CPU
+                 ///< clocks
   struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
   };

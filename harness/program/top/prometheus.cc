@@ -10,11 +10,12 @@
 namespace zerotax::top {
 namespace {
 
-/// A series for each group: more would burden the server, and the rest is one group.
+/// Maximum number of groups with a time series of their own. All further groups share one series, to limit the load on
+/// the server.
 constexpr std::size_t kMostGroups = 500;
 constexpr const char* kOthers = "(others)";
 
-/// A label's value in the text format: backslashes and quotation marks are escaped.
+/// Escapes backslashes and quotation marks, as the text format requires for labels.
 std::string label(const std::string& value) {
   std::string text;
   for (const char each : value) {
@@ -53,8 +54,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 void Prometheus::add(const Sample& sample) {
   for (auto& [name, group] : groups_) group.resident = 0;
   for (const Usage& row : sample.rows) {
-    // One bad label, or two series with one label, would make the server refuse the whole file. So names that look
-    // alike are one group.
+    // Names that look the same when printed form one group. The server refuses the whole file if it has a bad label or
+    // the same label twice.
     std::string name = printable(group_name(row, by_));
     if (!groups_.contains(name) && groups_.size() >= kMostGroups) name = kOthers;
     Group& group = groups_[name];
@@ -86,9 +87,10 @@ std::string Prometheus::text(std::int64_t now) const {
   };
   each("minor_faults_total", "counter", "Minor page faults of processes, and of their ended children.",
        [](const Group& group) { return group.faults; });
-  each("zeroed_at_most_bytes_total", "counter", "Upper bound of the bytes that the kernel zeroed for them.",
+  each("zeroed_at_most_bytes_total", "counter", "Upper bound of the bytes that the kernel zeroed for these processes.",
        [](const Group& group) { return group.zeroed; });
-  each("refilled_at_most_bytes_total", "counter", "Upper bound of the bytes zeroed again beyond growth.",
+  each("refilled_at_most_bytes_total", "counter",
+       "Upper bound of refilled bytes: zeroed bytes beyond the growth of memory.",
        [](const Group& group) { return group.refilled; });
   each("cpu_seconds_total", "counter", "CPU time of processes, and of their ended children.",
        [](const Group& group) { return seconds(group.cpu_ns); });
@@ -98,7 +100,7 @@ std::string Prometheus::text(std::int64_t now) const {
   const Machine& machine = last_.machine;
   if (machine.faults) {
     text.only("machine_faults_total", "counter", "Page faults of the machine (pgfault).", machine_faults_);
-    text.only("machine_unseen_faults_total", "counter", "Of these, faults of no process that was seen.",
+    text.only("machine_unseen_faults_total", "counter", "Machine faults that belong to no visible process.",
               unseen_faults_);
   }
   if (machine.allocated_bytes) {
@@ -108,11 +110,12 @@ std::string Prometheus::text(std::int64_t now) const {
     text.only("machine_huge_zeroed_bytes_total", "counter", "Bytes populated in huge pages.", huge_);
   }
   if (last_.fault_cost_ns) {
-    text.only("zero_fill_fault_seconds", "gauge", "CPU time of a zero-fill fault here.", *last_.fault_cost_ns / 1e9);
+    text.only("zero_fill_fault_seconds", "gauge", "CPU time of one zero-fill fault on this machine.",
+              *last_.fault_cost_ns / 1e9);
   }
   text.only("top_cpu_seconds_total", "counter", "CPU time of zerotax top itself.", seconds(own_ns_));
-  text.only("top_samples_total", "counter", "Samples since zerotax top began.", samples_);
-  text.only("top_last_sample_timestamp_seconds", "gauge", "When the last sample was taken.", now);
+  text.only("top_samples_total", "counter", "Samples since zerotax top started.", samples_);
+  text.only("top_last_sample_timestamp_seconds", "gauge", "Time of the last sample, in seconds since 1970.", now);
   return text.take();
 }
 

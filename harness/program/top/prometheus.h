@@ -8,15 +8,16 @@
 
 namespace zerotax::top {
 
-/// Sums since the watching began, as the textfile collector of Prometheus's node_exporter reads them.
+/// Sums since zerotax top started, as text for the textfile collector of Prometheus's node_exporter.
 class Prometheus {
  public:
-  /// `by`: the groups that are labels; processes are grouped by command, for each PID would be a series of its own.
+  /// `by` chooses the groups that become labels. For By::kProcess, groups are commands, because a label for each PID
+  /// would make a series for each PID.
   explicit Prometheus(By by) : by_(by == By::kProcess ? By::kCommand : by) {}
 
-  /// A sample with all its rows, users named.
+  /// Adds a sample, which must have all its rows and their users' names.
   void add(const Sample& sample);
-  /// The text format, version 0.0.4; `now`: seconds since 1970.
+  /// Returns the text format, version 0.0.4. `now` is in seconds since 1970.
   [[nodiscard]] std::string text(std::int64_t now) const;
 
  private:

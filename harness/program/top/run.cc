@@ -33,26 +33,29 @@ namespace zerotax::top {
 namespace {
 
 constexpr std::uint64_t kTimedBytes = std::uint64_t{4} << 20;
-/// After one that is not counted, for it finds other memory.
+/// Number of timings that count. One earlier timing is discarded, because the memory is then still in a different
+/// state.
 constexpr int kTimings = 5;
 
-/// A look that took so long is followed by a pause of so many times that.
+/// Pause after reading the number of huge pages, as a multiple of the CPU time that the read took.
 constexpr std::int64_t kPause = 1000;
-/// Within one interval, looks may take this long together.
+/// Limit of CPU time for reading the numbers of huge pages in one interval.
 constexpr std::int64_t kMostNs = 2'000'000;
-/// A process that was not shown for so long is forgotten.
+/// Time after which the last value of a process that is no longer shown is forgotten.
 constexpr std::int64_t kForgottenNs = 60'000'000'000;
 
-/// Huge pages of processes that are shown. /proc/PID/smaps_rollup walks their page tables, so that looks take turns and
-/// use a thousandth of one CPU altogether; between them, the last value stands. A machine without any costs nothing.
+/// Huge pages of the processes shown. Reading /proc/PID/smaps_rollup walks page tables, so processes take turns, and
+/// all reads together use a thousandth of one CPU. Between two reads of a process, its last value is shown. Nothing is
+/// read if the machine has no huge pages mapped.
 class HugePages {
  public:
-  /// Sets `huge_bytes` of the rows of processes. `mapped`: huge pages of the whole machine.
+  /// Sets `huge_bytes` of rows that are processes. `mapped` is the number of huge pages that are mapped on the whole
+  /// machine.
   void fill(Sample& sample, const std::optional<std::uint64_t>& mapped);
 
  private:
   struct Seen {
-    Measured<std::uint64_t> bytes = NotAvailable{"not looked at yet"};
+    Measured<std::uint64_t> bytes = NotAvailable{"not read yet"};
     std::int64_t at_ns = 0;
     std::int64_t shown_ns = 0;
   };
@@ -61,15 +64,15 @@ class HugePages {
   std::int64_t next_ns_ = 0;
 };
 
-/// Intervals of this machine, each with all its processes, and what watching them cost.
+/// Measures the intervals of this machine. Each interval contains all processes, and the cost of zerotax top itself.
 class Watch {
  public:
-  /// The first look. Throws MachineError where there is no /proc.
+  /// Takes the first scan. Throws MachineError if /proc is not mounted.
   explicit Watch(bool cgroups);
 
-  /// The interval since the last one.
+  /// Returns the interval since the last call.
   Sample next();
-  /// Of the rows that are shown.
+  /// Sets `huge_bytes` of the rows in `sample`. Call this for shown rows only, because reading is expensive.
   void add_huge_pages(Sample& sample) { huge_.fill(sample, huge_now_); }
   void read_cgroups(bool cgroups) { table_.read_cgroups(cgroups); }
 
@@ -81,7 +84,8 @@ class Watch {
   std::int64_t cpu_ns_ = 0;
 };
 
-/// The CPU time of a zero-fill fault of a small page on this machine, in nanoseconds: the median of several timings.
+/// Returns the CPU time of a zero-fill fault of a small page on this machine, in nanoseconds: the median of several
+/// timings.
 Measured<double> time_fault() {
   std::vector<double> costs;
   for (int i = 0; i <= kTimings; ++i) {
@@ -107,7 +111,7 @@ Sample Watch::next() {
   sample.zerotax_version = ZEROTAX_VERSION;
   sample.time = utc_now();
   sample.limits = table_.limits();
-  // With what was printed of the interval before.
+  // The CPU time includes printing the previous interval.
   const std::int64_t used = own_cpu_ns();
   sample.own.cpu_ns = used - cpu_ns_;
   sample.own.cpu_share = sample.interval_s > 0 ? static_cast<double>(sample.own.cpu_ns) / 1e9 / sample.interval_s : 0;
@@ -134,7 +138,8 @@ void HugePages::fill(Sample& sample, const std::optional<std::uint64_t>& mapped)
     std::int64_t used = 0;
     for (const auto& [row, seen] : order) {
       if (used > kMostNs) break;
-      seen->bytes = {rollup_bytes(*row->pid, "AnonHugePages"), "its memory may not be looked at: root may"};
+      seen->bytes = {rollup_bytes(*row->pid, "AnonHugePages"),
+                     "the memory of this process cannot be read: root can read it"};
       seen->at_ns = now;
       used = thread_cpu_ns() - begin;
     }
@@ -145,7 +150,7 @@ void HugePages::fill(Sample& sample, const std::optional<std::uint64_t>& mapped)
 
 constexpr std::size_t kUsualRows = 20;
 
-/// The files that a request names.
+/// The output files of the command line.
 class Files {
  public:
   explicit Files(const Request& request) : request_(request), prometheus_(request.view.by) {
@@ -153,10 +158,10 @@ class Files {
     if (!request.log.empty()) log_.emplace(request.log, request.log_bytes);
   }
 
-  /// Whether there is a file of lines.
+  /// Whether some output file takes a line of JSON per sample.
   [[nodiscard]] bool has_lines() const { return json_ || log_; }
 
-  /// A sample with all its rows: totals for Prometheus.
+  /// Adds a sample with all its rows to the Prometheus totals.
   void add_all(Sample& sample, Users& users) {
     if (request_.prometheus.empty()) return;
     for (Usage& row : sample.rows) row.user = users.name(row.uid);
@@ -164,7 +169,7 @@ class Files {
     write_file(request_.prometheus, prometheus_.text(std::time(nullptr)));
   }
 
-  /// The rows that were asked for.
+  /// Writes the rows that the view selects.
   void add(const Sample& shown) {
     if (!json_ && !log_) return;
     const std::string line = json_line(Json(shown));
@@ -179,7 +184,7 @@ class Files {
   Prometheus prometheus_;
 };
 
-/// When samples are due: at whole intervals since the start. One that was missed is left out.
+/// Due times of samples, at whole intervals since the start. Due times that have passed are skipped.
 class Pace {
  public:
   explicit Pace(double interval_s) : interval_ns_(static_cast<std::int64_t>(interval_s * 1e9)) {}
@@ -200,7 +205,7 @@ bool all_ended(const Request& request, const Sample& all) {
   });
 }
 
-/// Prints each sample at once, because a reader of a pipe may wait for it.
+/// Flushes after each sample, because a program that reads from the pipe may wait for the sample.
 void print_sample(const std::string& text) {
   print_lines(stdout, text);
   if (std::fflush(stdout) != 0) {

@@ -9,7 +9,7 @@
 
 namespace zerotax::top {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Request {
   double interval_s = 1;
   std::optional<std::uint64_t> samples;
@@ -21,8 +21,8 @@ struct Request {
   std::string prometheus;
 };
 
-/// Watches until the samples are taken, a signal or a key asks for an end, or each process of --pid has ended. Throws
-/// UsageError and MachineError.
+/// Runs until all samples are taken, a signal or a key ends the command, or each process of --pid has ended. Throws
+/// UsageError or MachineError.
 ExitStatus run_top(const Request& request);
 
 }  // namespace zerotax::top

@@ -13,9 +13,10 @@
 namespace zerotax::top {
 namespace {
 
-/// From here on there is room for the user and for children's faults.
+/// From this width in characters, the table has columns for users and for the faults of children.
 constexpr std::size_t kWide = 100;
-/// Characters of the columns of groups before the name, of children's faults among them, and of the shortest name.
+/// Widths in characters: the columns before a group's name, the column of children's faults, and the minimum for a
+/// name.
 constexpr std::size_t kBeforeName = 62;
 constexpr std::size_t kChildren = 11;
 constexpr std::size_t kLeastName = 17;
@@ -35,8 +36,7 @@ std::string rate(const Measured<std::uint64_t>& count, const Sample& sample, con
 std::vector<Column> columns_of(const Sample& sample, bool wide) {
   std::vector<Column> columns;
   const bool processes = sample.by == By::kProcess;
-  columns.push_back({processes ? "pid" : "processes", Unit::kText, 7});
-  columns.back().side = Column::Side::kRight;
+  columns.push_back(right_text(processes ? "pid" : "processes", 7));
   if (wide && processes) columns.push_back({"user", Unit::kText, 8});
   columns.push_back({"faults/s", Unit::kCount, 9});
   if (wide) columns.push_back({"children/s", Unit::kCount, 10});
@@ -50,7 +50,7 @@ std::vector<Column> columns_of(const Sample& sample, bool wide) {
   return columns;
 }
 
-/// Cgroups differ at their ends: the beginning of one that is too long is left out.
+/// Cuts a long cgroup at its beginning, because cgroups differ at their ends.
 std::string shown_name(const Usage& row, const Sample& sample, std::size_t columns) {
   const std::size_t before = kBeforeName + (columns >= kWide ? kChildren : 0);
   const std::size_t room = columns > before + kLeastName ? columns - before : kLeastName;

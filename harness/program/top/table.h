@@ -8,7 +8,7 @@
 
 namespace zerotax::top {
 
-/// Lines for people, none wider than `columns`: the machine, the heading and a row each, and the notes below.
+/// Returns lines of text, each at most `columns` characters wide: the machine, the heading, the rows, and notes.
 struct Lines {
   std::vector<std::string> head;
   std::string heading;
@@ -18,7 +18,7 @@ struct Lines {
 
 Lines top_lines(const Sample& sample, std::size_t columns);
 
-/// All of them, each with its line break.
+/// Returns all lines of the table, each with a line break.
 std::string top_text(const Sample& sample, std::size_t columns);
 
 }  // namespace zerotax::top

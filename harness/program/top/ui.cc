@@ -35,24 +35,24 @@ std::string joined(const std::vector<std::string>& lines, std::size_t most) {
   return text;
 }
 
-/// Inverted, as terminals show a selection (ECMA-48, SGR 7).
+/// Inverts the line, as terminals show a selection (ECMA-48, SGR 7).
 std::string marked(const std::string& line) { return "\x1b[7m" + line + "\x1b[0m"; }
 
-/// A process of thousands of threads is not looked at for longer than this allows.
+/// Maximum number of threads that are read, so that a process with thousands of threads does not slow down the screen.
 constexpr std::size_t kMostThreads = 512;
 
 std::string cgroup_of(pid_t pid) { return memory_cgroup(text_of(fmt::format("/proc/{}/cgroup", pid))); }
 
 std::string command_line_of(pid_t pid) {
   std::vector<std::string> words = process_command(pid);
-  // Programs that set their title leave empty words behind it.
+  // Programs that change their title leave empty words at the end.
   while (!words.empty() && words.back().empty()) words.pop_back();
   return words.empty() ? process_name(pid) : fmt::format("{}", fmt::join(words, " "));
 }
 
 Measured<std::vector<MappingMemory>> mappings_of(pid_t pid) {
   auto mappings = read_smaps(pid);
-  if (!mappings) return NotAvailable{"the mappings of this process may not be looked at: root may"};
+  if (!mappings) return NotAvailable{"the mappings of this process cannot be read: root can read them"};
   std::erase_if(*mappings, [](const MappingMemory& mapping) { return mapping.anonymous == 0; });
   std::stable_sort(mappings->begin(), mappings->end(), [](const MappingMemory& one, const MappingMemory& other) {
     return one.anonymous > other.anonymous;
@@ -148,7 +148,7 @@ void Ui::select(std::ptrdiff_t step) {
       std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(selected_) + step, 0, std::max<std::ptrdiff_t>(last, 0)));
 }
 
-/// A process's details, or the processes of a group.
+/// Opens the selected row: the details of a process, or the processes of a group.
 void Ui::open() {
   if (selected_ >= shown_.size()) return;
   const Usage& row = shown_[selected_];
@@ -187,7 +187,7 @@ std::string Ui::screen(std::size_t columns, std::size_t rows, const std::functio
   if (!sample_) return first_characters("zerotax top: the first interval is not over yet; q ends", columns);
   Sample sample = *sample_;
   View view = view_;
-  // The head of three lines, the heading, and the foot with its keys.
+  // Six lines surround the rows: three at the top, the heading, and two at the bottom.
   const std::size_t taken = 6 + sample.limits.size() + (keys_ ? 1 : 0);
   const std::size_t room = rows > taken + 1 ? rows - taken - 1 : 1;
   view.rows = view.rows > 0 ? std::min(view.rows, room) : room;
@@ -234,7 +234,7 @@ std::optional<Details> DetailsWatch::look() {
     if (!is) continue;
     times[tid] = *is;
     const auto was = before_.find(tid);
-    // A thread that was not there began since: all of it is new.
+    // A thread that was not in the last interval began in the current interval, so all its faults are new.
     if (time_ns_ == 0) continue;
     const ThreadTimes old = was != before_.end() ? was->second : ThreadTimes{};
     const std::int64_t cpu = is->user_ns + is->system_ns - old.user_ns - old.system_ns;
@@ -257,7 +257,7 @@ std::vector<std::string> details_lines(const Details& details, std::size_t colum
   };
   if (!details.cgroup.empty()) found.push_back("cgroup: " + one_line(details.cgroup));
   found.emplace_back();
-  // The heading of each table, three lines of hints, and two blank ones.
+  // Eight more lines: the headings of both tables, three hints, and blank lines.
   const std::size_t rest = lines > found.size() + 8 ? lines - found.size() - 8 : 1;
   add_table(found, threads_table(details, std::max<std::size_t>(rest / 2, 1)));
   found.emplace_back();

@@ -23,28 +23,29 @@ namespace zerotax::top {
 struct ThreadUsage {
   pid_t tid = 0;
   std::string name;
-  std::uint64_t faults = 0;  ///< minor and major
+  std::uint64_t faults = 0;  ///< minor and major faults
   std::int64_t cpu_ns = 0;
 };
 
-/// What /proc says of one process.
+/// Details of one process, from /proc.
 struct Details {
   pid_t pid = 0;
   std::string command_line;
   std::string user;
   std::string cgroup;
   pid_t parent = 0;
-  std::uint64_t threads = 0;  ///< also those that are not listed
+  std::uint64_t threads = 0;  ///< total, including threads that are not listed
   double interval_s = 0;
-  std::vector<ThreadUsage> usage;                 ///< most faults first
-  Measured<std::vector<MappingMemory>> mappings;  ///< most anonymous memory first
+  std::vector<ThreadUsage> usage;                 ///< sorted by faults, most first
+  Measured<std::vector<MappingMemory>> mappings;  ///< sorted by anonymous memory, most first
 };
 
-/// Looks at one process again and again: its threads each time, its mappings once, for that walks its page tables.
+/// Reads one process repeatedly. Threads are read each time; mappings are read once, because reading them walks the
+/// process's page tables.
 class DetailsWatch {
  public:
   explicit DetailsWatch(pid_t pid);
-  /// Nothing if the process has ended. The first time without threads.
+  /// Returns std::nullopt if the process has ended. The first call returns no threads.
   std::optional<Details> look();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
@@ -56,21 +57,21 @@ class DetailsWatch {
   Details details_;
 };
 
-/// Lines for people, at most so many, none wider than `columns`.
+/// Returns at most `lines` lines of text, each at most `columns` wide.
 std::vector<std::string> details_lines(const Details& details, std::size_t columns, std::size_t lines);
 
-/// What the keys do, and what is on the screen. It neither reads keys nor writes to a terminal.
+/// The state of the screen, and its reactions to keys. This class neither reads keys nor writes to a terminal.
 class Ui {
  public:
-  /// `keys`: there are some.
+  /// `keys` says whether keys can be read.
   Ui(View view, bool keys) : view_(std::move(view)), keys_(keys) {}
 
-  /// Takes a key (os/terminal.h). False: end.
+  /// Handles a key (os/terminal.h). Returns false if the key ends the command.
   bool press(int key);
-  /// A new interval, with all its rows.
+  /// Takes a new interval with all its rows.
   void show(Sample sample);
-  /// The screen: at most `rows` lines of at most `columns` characters, line breaks between them.
-  /// `complete` adds to the rows that are shown what is too expensive for all.
+  /// Returns the screen: at most `rows` lines of at most `columns` characters, separated by line breaks. `complete`
+  /// sets those values of the shown rows that are too expensive to read for all rows.
   std::string screen(std::size_t columns, std::size_t rows, const std::function<void(Sample&)>& complete);
 
   [[nodiscard]] const View& view() const { return view_; }
@@ -86,8 +87,8 @@ class Ui {
 
   View view_;
   bool keys_;
-  std::optional<Sample> sample_;  ///< all rows
-  std::vector<Usage> shown_;      ///< as last on the screen
+  std::optional<Sample> sample_;  ///< the last sample, with all rows
+  std::vector<Usage> shown_;      ///< rows on the screen
   std::size_t selected_ = 0;
   bool typing_ = false;
   std::unique_ptr<DetailsWatch> details_;

@@ -32,7 +32,8 @@ void add(Measured<T>& sum, const Measured<T>& part) {
   }
 }
 
-/// A sum leaves out what is not known of a member: the reason remains only if no member is known.
+/// Adds a member to its group. Sums leave out unknown values; a sum is n/a only if the value of every member is
+/// unknown.
 void add(Usage& group, const Usage& member) {
   ++group.processes;
   group.minor_faults += member.minor_faults;
@@ -52,7 +53,7 @@ std::vector<Usage> grouped(const std::vector<Usage>& rows, By by, std::uint64_t 
     if (group.name.empty()) {
       group.name = group_name(row, by);
       group.processes = 0;
-      group.refilled_at_most_bytes = NotAvailable{"its processes began in this interval"};
+      group.refilled_at_most_bytes = NotAvailable{"the processes of the row began in this interval"};
       group.huge_bytes = NotAvailable{"counted for processes only"};
     }
     add(group, row);
@@ -60,7 +61,8 @@ std::vector<Usage> grouped(const std::vector<Usage>& rows, By by, std::uint64_t 
   std::vector<Usage> found;
   for (auto& [name, group] : groups) {
     group.zeroed_at_most_bytes = zeroed_at_most(group.all_faults(), huge);
-    // Each member had all of the machine's huge pages in its bound.
+    // The bound of each process includes all huge pages of the machine, so the sum of bounds may count a huge page more
+    // than once.
     if (group.refilled_at_most_bytes) {
       *group.refilled_at_most_bytes = std::min(*group.refilled_at_most_bytes, zeroed_at_most(group.minor_faults, huge));
     }
@@ -144,7 +146,8 @@ void arrange(Sample& sample, const View& view, Users& users) {
     std::erase_if(rows,
                   [&](const Usage& row) { return std::count(view.pids.begin(), view.pids.end(), *row.pid) == 0; });
   }
-  // Of thousands of processes, only those that are shown, unless names decide which these are.
+  // If names do not decide which rows are shown, only the shown rows get user names: there may be thousands of
+  // processes.
   const bool name_all = view.members || !view.filter.empty() || view.by == By::kUser;
   if (name_all) name();
   if (view.members) {
@@ -160,7 +163,7 @@ void arrange(Sample& sample, const View& view, Users& users) {
   std::vector<std::pair<double, std::size_t>> order;
   order.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(-sort_value(rows[i], view.sort), i);
-  // Equal ones keep their order, by PID or by name, so that nothing jumps.
+  // Rows of equal value keep their order, by PID or name, so that rows do not jump on the screen.
   std::sort(order.begin(), order.end());
   std::vector<Usage> first;
   for (std::size_t i = 0; i < std::min(order.size(), view.rows); ++i) first.push_back(std::move(rows[order[i].second]));

@@ -13,24 +13,24 @@
 
 namespace zerotax::top {
 
-/// The words of --by and --sort, in the order of their enums.
+/// Return the words of --by and --sort, in the order of their enums.
 const std::vector<std::string>& by_words();
 const std::vector<std::string>& sort_words();
-/// The value of one of these words.
+/// Return the enum value for a word of --by or --sort.
 By by_of(const std::string& word);
 Sort sort_of(const std::string& word);
 
-/// Which rows somebody wants to see, and in which order.
+/// The rows to show, and their order.
 struct View {
   By by = By::kProcess;
   Sort sort = Sort::kFaults;
-  std::string filter;  ///< part of a command, user or cgroup, in any case
+  std::string filter;  ///< text to find in a command, user or cgroup, ignoring case
   std::size_t rows = 0;
-  std::vector<pid_t> pids;                            ///< only these; empty: all
-  std::optional<std::pair<By, std::string>> members;  ///< only the processes of this group
+  std::vector<pid_t> pids;                            ///< shows only these PIDs unless empty
+  std::optional<std::pair<By, std::string>> members;  ///< shows only the processes of this group
 };
 
-/// Names of users, asked for once each (getpwuid(3)); the number where there is no name.
+/// User names, each looked up once (getpwuid(3)). A user without a name is shown as a number.
 class Users {
  public:
   const std::string& name(uid_t uid);
@@ -39,10 +39,10 @@ class Users {
   std::map<uid_t, std::string> names_;
 };
 
-/// The group of a process.
+/// Returns the name of the group that a process belongs to.
 std::string group_name(const Usage& usage, By by);
 
-/// Names users, groups, filters, sorts and cuts the rows. `fault_ns` as of the account.
+/// Names the users of the rows, then filters, groups, sorts and cuts the rows.
 void arrange(Sample& sample, const View& view, Users& users);
 
 }  // namespace zerotax::top

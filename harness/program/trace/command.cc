@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/print.h"
 #include "run/figures.h"
@@ -42,12 +43,14 @@ constexpr const char* kNothing =
     "zerotax trace: the program recorded nothing: link it with libzerotax-recorder, or compile it with "
     "-finstrument-functions and give --functions\n";
 
+constexpr std::size_t kLinesOfRun = 4;  ///< number of lines that `trace run` prints after the answer
+
 struct TraceOptions {
   std::string action;
   std::string folder;
   std::string out = "zerotax-trace";
   bool functions = false;
-  std::string kernel;  ///< events of the kernel, as --kernel has them; empty: none
+  std::string kernel;  ///< kernel events, as --kernel names them; empty for none
   std::string until;
   IntervalChoice intervals;
   std::string key;
@@ -59,14 +62,18 @@ struct TraceOptions {
   std::string perfetto;
 };
 
-/// Where the summary goes: standard output, unless JSON goes there.
+/// Returns the stream for the summary: standard output, or standard error if JSON goes to standard output.
 std::FILE* text_out(const TraceOptions& options) { return options.json == "-" ? stderr : stdout; }
 
 void put_summary(const TraceOptions& options, const Summary& summary) {
   if (!options.json.empty()) write_file(options.json, json_text(summary_json(summary)));
 }
 
-/// Nothing if no intervals are asked for.
+std::string printed(const Summary& summary, std::size_t most_lines) {
+  return wants_full_text() ? summary_text(summary) : answer_text(summary_answer(summary), most_lines);
+}
+
+/// Returns std::nullopt if no intervals are requested.
 std::optional<IntervalChoice> interval_choice(const TraceOptions& options) {
   IntervalChoice choice = options.intervals;
   if (choice.from.empty()) return std::nullopt;
@@ -81,8 +88,12 @@ ExitStatus summarise(const TraceOptions& options) {
   if (choice) choice->check(trace.processes());
   const Summary summary = summary_of(trace, choice);
   put_summary(options, summary);
-  print_lines(text_out(options), options.action == "list" ? list_text(summary) : summary_text(summary));
-  print_lines(stderr, warnings_text(summary));
+  if (options.action == "list") {
+    print_lines(text_out(options), list_text(summary));
+    print_lines(stderr, warnings_text(summary));
+  } else {
+    print_lines(text_out(options), printed(summary, kAnswerLines));
+  }
   if (summary.intervals && summary.intervals->all.count == 0) {
     const std::string& key = options.key;
     print_text(stderr, "zerotax trace: no {} is followed by {} {}\n", choice->from, choice->to,
@@ -96,7 +107,7 @@ ExitStatus summarise(const TraceOptions& options) {
 ExitStatus print(const TraceOptions& options) {
   CtfTrace trace(options.folder);
   write_perfetto_file(options.perfetto, trace);
-  // With a file to write, that is what was asked for.
+  // If a Perfetto file is written, events are not printed.
   if (options.perfetto.empty()) {
     std::optional<std::int64_t> begin;
     trace.for_each([&](const CtfEvent& event) {
@@ -126,7 +137,8 @@ ExitStatus repair(const TraceOptions& options) {
   return ExitStatus::kDone;
 }
 
-/// The parser takes --kernel= for --kernel: with an unset variable behind it, something else was meant.
+/// Throws UsageError for `--kernel=` without a value. The parser reads this as `--kernel`, but the user's shell
+/// variable after `=` may be unset.
 void check_kernel_given() {
   const auto& words = Subcommand::command_line;
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -149,7 +161,7 @@ ExitStatus run(const TraceOptions& options) {
     CtfTrace trace(options.out);
     const Summary summary = summary_of(trace, std::nullopt);
     put_summary(options, summary);
-    print_lines(stderr, summary_text(summary) + warnings_text(summary));
+    print_lines(stderr, printed(summary, kAnswerLines - kLinesOfRun));
     if (!result.kernel.empty()) print_text(stderr, "kernel events: {}\n", result.kernel);
     if (result.kernel_lost > 0)
       print_text(stderr, "! {} lost\n", format_counted(result.kernel_lost, "kernel event was", "kernel events were"));
@@ -160,7 +172,7 @@ ExitStatus run(const TraceOptions& options) {
   return static_cast<ExitStatus>(result.exit_status);
 }
 
-/// What must not be written over: the program, or the files of the trace.
+/// Returns the inputs that no output may overwrite: the program, or the files of the trace.
 std::vector<NamedPath> inputs_of(const TraceOptions& options) {
   if (options.action == "run") return program_input(Subcommand::program_words());
   return trace_files(options.folder);
@@ -176,7 +188,7 @@ ExitStatus act(const TraceOptions& options) {
   return summarise(options);
 }
 
-/// A verb that reads a trace.
+/// Adds a verb that reads a trace.
 Arguments add_reader(Arguments& arguments, const char* name, const char* description, TraceOptions& options) {
   Arguments verb = arguments.verb(name, description);
   add_trace_folder(verb, options.folder);
@@ -187,35 +199,34 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<TraceOptions>();
   std::vector<Arguments> verbs;
 
-  Arguments run =
-      arguments.verb("run", "run a program with the recorder on: zerotax trace run [OPTIONS] -- COMMAND ...");
+  Arguments run = arguments.verb("run", "Run a program and record its events");
   run.exactly_one({"--"}, {"no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080"});
-  run.option("-o,--out", options->out, "folder for the trace").path().with_default();
+  run.option("-o,--out", options->out, "write the trace to this folder").path().with_default();
   run.flag("--functions", options->functions, "also record function calls");
   run.option("--kernel", options->kernel,
-             "also record what the kernel does: page faults, forks, execs and exits, and as root page allocations; or "
+             "also record kernel events: page faults, forks, execs and exits, and as root page allocations; or "
              "these events (zerotax trace events lists them)")
       .value_optional(kFaultsEvent.name)
       .shown_as("EVENT,...");
   run.option(
          "--until", options->until,
-         "keep the latest records, and stop at the first event of this type, or at a rate as in '100 faults in 10ms'")
+         "keep the latest records, and stop at the first event of this type or at a rate, as in '100 faults in 10ms'")
       .shown_as("TYPE")
       .word();
   add_json(run, options->json);
   verbs.push_back(run);
 
-  verbs.push_back(add_reader(arguments, "list", "list processes and threads", *options));
+  verbs.push_back(add_reader(arguments, "list", "List the processes and threads of a trace", *options));
 
-  Arguments print = add_reader(arguments, "print", "print every event", *options);
-  print.option("--event", options->event, "only events of this type").shown_as("TYPE").word();
-  print.option("--pid", options->process, "only events of this process").shown_as("PID").positive();
-  print.option("--tid", options->thread, "only events of this thread").shown_as("TID").positive();
-  print.option("--perfetto", options->perfetto, "write the events for ui.perfetto.dev to this file").path();
+  Arguments print = add_reader(arguments, "print", "Print the events of a trace", *options);
+  print.option("--event", options->event, "select events of this type").shown_as("TYPE").word();
+  print.option("--pid", options->process, "select events of this process").shown_as("PID").positive();
+  print.option("--tid", options->thread, "select events of this thread").shown_as("TID").positive();
+  print.option("--perfetto", options->perfetto, "write the events to this file, for ui.perfetto.dev").path();
   verbs.push_back(print);
 
   Arguments summary =
-      add_reader(arguments, "summary", "count events by type, and time intervals between two types", *options);
+      add_reader(arguments, "summary", "Count events by type, and time intervals between two types", *options);
   const Refusal both{"only one of --begin and --end is given",
                      "give both: two types of event (zerotax trace summary lists them)"};
   const Refusal needed{"{0} needs --begin and --end", "give both"};
@@ -225,18 +236,18 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .word();
   summary
       .option("--end", options->intervals.to,
-              "end it at the next event of this type ('*': any) in the same thread, or with the same --key")
+              "end the interval at the next event of this type ('*': any) in the same thread, or with the same --key")
       .needs({"--begin"}, both)
       .shown_as("TYPE")
       .word();
   summary
       .option("--key", options->key,
-              "match two events by a field of both, as in address, or by one of each, as in child=pid; or by thread "
+              "match two events by a field of both, as in address, by one field of each, as in child=pid, or by thread "
               "(the default), process or any")
       .needs({"--begin"}, needed)
       .shown_as("FIELD")
       .word();
-  summary.option("--svg", options->svg, "draw how the intervals are distributed to this file")
+  summary.option("--svg", options->svg, "draw the distribution of the intervals to this file")
       .needs({"--begin"}, needed)
       .path();
   add_json(summary, options->json);
@@ -245,12 +256,13 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   std::vector<TraceVerb> others{functions_verb(arguments)};
   for (TraceVerb& verb : control_verbs(arguments)) others.push_back(std::move(verb));
 
-  Arguments events = arguments.verb("events", "list the kernel's events that trace run --kernel can record");
-  events.option("text", options->event, "only events with this in their name; of a whole name, its fields, too");
+  Arguments events = arguments.verb("events", "List the kernel events that trace run --kernel can record");
+  events.option("text", options->event,
+                "list only events with this text in their name; for a whole name, also list the event's fields");
   add_json(events, options->json);
   verbs.push_back(events);
 
-  verbs.push_back(add_reader(arguments, "repair", "complete the files of a trace after a crash", *options));
+  verbs.push_back(add_reader(arguments, "repair", "Complete the files of a trace after a crash", *options));
   return [options, verbs, others] {
     for (const TraceVerb& other : others) {
       if (other.arguments.given()) return other.act();
@@ -262,8 +274,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   };
 }
 
-const Subcommand command("trace", Wing::kProgram, "record a program's events and function calls, and read them",
-                         kExamples, configure);
+const Subcommand command("trace", Wing::kProgram, "Record and read a program's events and function calls", kExamples,
+                         configure);
 
 }  // namespace
 }  // namespace zerotax::trace

@@ -34,18 +34,19 @@ using recorder::state_of;
 using recorder::state_word;
 
 constexpr std::int64_t kPatienceNs = 10'000'000'000;
-constexpr std::int64_t kStoppedNs = 200'000'000;  ///< patience with a process that is stopped: its threads do not run
-constexpr std::int64_t kLookNs = 50'000'000;      ///< between two looks whether the process is still there
+constexpr std::int64_t kStoppedNs = 200'000'000;  ///< time after which a request to a stopped process, whose threads do
+                                                  ///< not run, is withdrawn
+constexpr std::int64_t kLookNs = 50'000'000;      ///< time between two checks that the process still exists
 constexpr timespec kLook{0, kLookNs};
 
-/// A text that another process wrote.
+/// Returns a text that another process wrote. The text may lack its final 0.
 template <std::size_t N>
 std::string text_of(const char (&text)[N]) {
   return {text, ::strnlen(text, N)};
 }
 
-/// Opens a regular file. The process chooses the path, so root could otherwise open a device. Returns nothing, with
-/// errno, if the file cannot be opened.
+/// Opens a file only if it is a regular file: the recorded process chooses the path, so root could otherwise open a
+/// device. Returns no descriptor, and sets errno, if the file cannot be opened.
 UniqueFd open_if_regular(const std::string& path) {
   const UniqueFd found(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -57,7 +58,8 @@ UniqueFd open_if_regular(const std::string& path) {
 
 constexpr const char* kGivePid = "give --pid the PID of a running program (see ps)";
 
-/// The variable in the environment that the process was started with. Throws MachineError if that may not be read.
+/// Returns an environment variable as it was when the process started. Throws MachineError if this user cannot read the
+/// environment.
 std::optional<std::string> variable_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
   const int failure = file ? 0 : errno;
@@ -67,8 +69,9 @@ std::optional<std::string> variable_of(pid_t pid) {
     const bool others = ::geteuid() != 0 && facts && facts->user != ::geteuid();
     const char* why = std::strerror(failure != 0 ? failure : EACCES);
     throw MachineError(others ? fmt::format("process {} belongs to another user", pid)
-                              : fmt::format("the environment of process {} may not be read: {}", pid, why),
-                       others ? "run zerotax as that user or as root, or name its control folder with --control"
+                              : fmt::format("the environment of process {} cannot be read: {}", pid, why),
+                       others ? "run zerotax as that user or as root, or name the process's control folder with "
+                                "--control"
                               : "name its control folder with --control");
   }
   const std::string wanted = std::string(recorder::kControlVariable) + "=";
@@ -79,7 +82,7 @@ std::optional<std::string> variable_of(pid_t pid) {
   return std::nullopt;
 }
 
-/// How many records the trace has now, in its files and buffers.
+/// Returns the number of records in the files and buffers of the trace.
 Measured<std::uint64_t> count_now(const std::string& folder) {
   try {
     CtfTrace trace(folder);
@@ -108,12 +111,12 @@ ControlClient::ControlClient(pid_t pid, const std::string& folder) : pid_(pid) {
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       status.st_size != static_cast<off_t>(sizeof(ControlFile))) {
     throw UsageError(fmt::format("'{}' was not made by this version's recorder", path),
-                     "use the zerotax and the recorder of one version");
+                     "use the zerotax and the recorder of the same version");
   }
   void* memory = ::mmap(nullptr, sizeof(ControlFile), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (memory == MAP_FAILED) refuse_control_file(pid, path, errno);
   control_ = static_cast<ControlFile*>(memory);
-  // The file of a process that was killed stays until another one gets its PID and a recorder.
+  // If a process was killed, its control file remains until another process with a recorder gets the same PID.
   if (std::memcmp(control_->magic, recorder::kControlMagic, sizeof control_->magic) != 0 ||
       control_->started != started_) {
     ::munmap(control_, sizeof(ControlFile));
@@ -147,7 +150,7 @@ void ControlClient::refuse_ended() const {
   throw UsageError(fmt::format("process {} has ended", pid_), "give --pid the PID of a running program");
 }
 
-/// Until what another client began, and did not live to see, is done.
+/// Waits until the process has finished the request of an earlier client that exited without waiting for the answer.
 void ControlClient::wait_for_turn() {
   const std::int64_t begin = monotonic_ns();
   for (;;) {
@@ -174,18 +177,20 @@ void ControlClient::wait_for_answer(std::uint32_t answers_before) {
     std::uint32_t state = state_of(*control_).load();
     if (state == state_word(ControlState::kAnswered)) return;
     if (state == state_word(ControlState::kClosed) || !is_alive()) {
-      // A process may end as soon as it has answered, and its end replaces kAnswered.
+      // A process may end as soon as it has answered. The end of the process overwrites the state kAnswered, so the
+      // number of answers is compared.
       if (answers_of(*control_).load() != answers_before) return;
       throw MachineError(fmt::format("process {} ended before it answered", pid_),
-                         "what it recorded is in its folder: zerotax trace list FOLDER");
+                         "see the recorded events in the folder of the trace: zerotax trace list FOLDER");
     }
     const std::int64_t waited = monotonic_ns() - begin;
-    // Nothing has happened yet, and nothing will: a process that is stopped would act once it continues.
+    // Withdraws the request. The request has had no effect yet, but a stopped process would carry it out when it
+    // continues.
     const bool gives_up = waited > kPatienceNs || (waited > kStoppedNs && is_stopped());
     if (state == state_word(ControlState::kRequested) && gives_up &&
         state_of(*control_).compare_exchange_strong(state, state_word(ControlState::kIdle))) {
       throw MachineError(fmt::format("process {} does not answer", pid_),
-                         "is it stopped (state T in ps)? let it continue: kill -CONT");
+                         "if the process is stopped (state T in ps), continue it: kill -CONT");
     }
     if (state == state_word(ControlState::kTaken) && waited > 2'000'000'000 && !told) {
       told = true;
@@ -217,7 +222,7 @@ ControlAnswer ControlClient::ask(recorder::ControlAction action, const recorder:
   answer.drain = control_->current.drain;
   answer.monotonic = control_->current.monotonic != 0;
   answer.lost = control_->lost;
-  // Not over kClosed, for which the process's own thread waits.
+  // Sets the state to kIdle, unless the process has set kClosed. The process's control thread waits for kIdle.
   std::uint32_t answered = state_word(ControlState::kAnswered);
   state_of(*control_).compare_exchange_strong(answered, state_word(ControlState::kIdle));
   ::flock(file_.get(), LOCK_UN);
@@ -244,7 +249,7 @@ std::string control_path(pid_t pid, const std::string& folder) {
     found = variable_of(pid).value_or("");
     if (found.empty()) {
       throw UsageError(fmt::format("process {} cannot be controlled", pid),
-                       fmt::format("start it with {}=FOLDER, linked with the recorder or with it preloaded",
+                       fmt::format("start the program with {}=FOLDER, with the recorder linked or preloaded",
                                    recorder::kControlVariable));
     }
     if (found.front() != '/') found = fmt::format("/proc/{}/cwd/{}", pid, found);
@@ -255,13 +260,13 @@ std::string control_path(pid_t pid, const std::string& folder) {
 void refuse_control_file(pid_t pid, const std::string& path, int failure) {
   if (failure == EACCES || failure == EPERM || failure == EROFS) {
     throw MachineError(fmt::format("you may not control process {}: '{}': {}", pid, path, std::strerror(failure)),
-                       "run zerotax as its user or as root, or ask for the right to write to that file");
+                       "run zerotax as the user of the process or as root, or ask for the right to write to that file");
   }
   if (failure == ENOENT || failure == ENOTDIR) {
     throw UsageError(
         fmt::format("process {} has no recorder that can be controlled", pid),
-        fmt::format("start it with {}=FOLDER, linked with the recorder or with it preloaded; a forked child "
-                    "has no control of its own",
+        fmt::format("start the program with {}=FOLDER, with the recorder linked or preloaded; a forked child cannot be "
+                    "controlled separately",
                     recorder::kControlVariable));
   }
   throw UsageError(fmt::format("'{}' cannot be used: {}", path, std::strerror(failure)),

@@ -72,15 +72,16 @@ void check_answer(pid_t pid, const ControlAnswer& answer) {
       return;
     case recorder::ControlResult::kAlreadyRecording:
       throw UsageError(fmt::format("process {} is already recording into '{}'", pid, answer.folder),
-                       fmt::format("stop that first: zerotax trace stop --pid {}", pid));
+                       fmt::format("stop the recording first: zerotax trace stop --pid {}", pid));
     case recorder::ControlResult::kNotRecording:
       throw UsageError(fmt::format("process {} is not recording", pid),
-                       fmt::format("start it: zerotax trace start --pid {}", pid));
+                       fmt::format("start a recording: zerotax trace start --pid {}", pid));
     case recorder::ControlResult::kFailed:
       break;
   }
   throw UsageError(fmt::format("process {} cannot record: {}", pid, answer.message),
-                   "the folder is made by the process, with its rights and within its file systems");
+                   "choose a folder that the process itself can create, with its own rights and in its own file "
+                   "systems");
 }
 
 ExitStatus control(const ControlChoice& choice, const std::string& verb, recorder::ControlAction action) {
@@ -99,29 +100,34 @@ ExitStatus control(const ControlChoice& choice, const std::string& verb, recorde
 Arguments add_control(Arguments& arguments, const char* name, const char* description, const char* examples,
                       ControlChoice& choice) {
   Arguments verb = arguments.verb(name, description, examples);
-  verb.option("--pid", choice.pid, "the process, started with ZEROTAX_TRACE_CONTROL=FOLDER").shown_as("PID").positive();
+  verb.option("--pid", choice.pid, "select the process, which must have been started with ZEROTAX_TRACE_CONTROL=FOLDER")
+      .shown_as("PID")
+      .positive();
   verb.exactly_one({"--pid"}, {"no --pid is given", fmt::format("zerotax trace {} --pid PID", name)});
-  verb.option("--control", choice.control, "that folder (default: what its environment says)").path();
+  verb.option("--control", choice.control,
+              "select the folder of ZEROTAX_TRACE_CONTROL (default: from the process's environment)")
+      .path();
   add_json(verb, choice.json);
   return verb;
 }
 
 void add_start_options(Arguments& verb, ControlChoice& choice) {
-  verb.option("-o,--out", choice.out, "folder for the trace").path().with_default();
-  verb.option("--buffer", choice.buffer, "buffer of each thread (default: 4MiB)")
+  verb.option("-o,--out", choice.out, "write the trace to this folder").path().with_default();
+  verb.option("--buffer", choice.buffer, "set the buffer of each thread (default: 4MiB)")
       .size_in(64 * kKiB, 4 * kGiB, "for each thread")
       .shown_as("SIZE");
-  verb.option("--mode", choice.mode, "what a full buffer loses: the new record (lost) or the oldest (overwrite)")
+  verb.option("--mode", choice.mode,
+              "select which record a full buffer loses: the new one (lost) or the oldest (overwrite)")
       .one_of({"lost", "overwrite"})
       .shown_as("MODE");
-  verb.option("--drain", choice.drain, "who writes the files: thread, self, or off (at the end only)")
+  verb.option("--drain", choice.drain, "select the writer of the files: thread, self, or off (only at the end)")
       .one_of({"thread", "self", "off"})
       .shown_as("WHO");
-  verb.option("--clock", choice.clock, "clock of the records: tsc or monotonic")
+  verb.option("--clock", choice.clock, "select the clock of the records: tsc or monotonic")
       .one_of({"tsc", "monotonic"})
       .shown_as("CLOCK");
-  add_patterns(verb, "--event", choice.events, "TYPE", "only events of this type");
-  verb.option("--until", choice.until, "keep the latest records, and stop at the first of this type")
+  add_patterns(verb, "--event", choice.events, "TYPE", "select events of this type");
+  verb.option("--until", choice.until, "keep the latest records, and stop at the first event of this type")
       .shown_as("TYPE")
       .word();
 }
@@ -134,12 +140,12 @@ std::vector<TraceVerb> control_verbs(Arguments& arguments) {
   const auto does = [&](const Arguments& verb, const char* name, ControlAction action) {
     return TraceVerb{verb, [choice, name, action] { return control(*choice, name, action); }};
   };
-  Arguments start = add_control(arguments, "start", "start recording in a running program", kStartExamples, *choice);
+  Arguments start = add_control(arguments, "start", "Start recording in a running program", kStartExamples, *choice);
   add_start_options(start, *choice);
-  const Arguments stop = add_control(arguments, "stop", "stop recording in a running program, and write its buffers",
+  const Arguments stop = add_control(arguments, "stop", "Stop recording in a running program and write its buffers",
                                      kStopExamples, *choice);
   const Arguments status =
-      add_control(arguments, "status", "say what a running program is recording", kStatusExamples, *choice);
+      add_control(arguments, "status", "Show what a running program records", kStatusExamples, *choice);
   return {does(start, "start", ControlAction::kStart), does(stop, "stop", ControlAction::kStop),
           does(status, "status", ControlAction::kStatus)};
 }

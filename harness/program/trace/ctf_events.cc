@@ -12,7 +12,7 @@ constexpr std::uint64_t kMask = (std::uint64_t{1} << recorder::kTickBits) - 1;
 
 }  // namespace
 
-/// Goes through one stream.
+/// Reads the events of one stream in order.
 class CtfCursor {
  public:
   CtfCursor(const CtfStream& stream, const CtfProcess& process, std::vector<std::string>& problems)
@@ -22,7 +22,7 @@ class CtfCursor {
 
   [[nodiscard]] const CtfEvent& event() const { return event_; }
 
-  /// The next event; false if there is none.
+  /// Moves to the next event. Returns false if there is none.
   bool next() {
     event_.discarded_before = 0;
     while (packet_ < stream_.packets.size()) {
@@ -47,7 +47,7 @@ class CtfCursor {
   bool read(const CtfPacket& packet) {
     std::uint64_t word = 0;
     const std::uint64_t room = packet.bytes - at_;
-    if (room < sizeof word) return false;  // the cut was reported
+    if (room < sizeof word) return false;  // scan_stream has reported the cut packet
     std::memcpy(&word, packet.records + at_, sizeof word);
     event_.type_id = word >> recorder::kTickBits;
     const auto found = process_.metadata.types.find(event_.type_id);
@@ -60,7 +60,7 @@ class CtfCursor {
     if (sizeof word + found->second.bytes > room) return false;
     event_.type = &found->second;
     event_.bytes = packet.records + at_ + sizeof word;
-    // The clock's lower bits; they wrap at most once between two records of a packet.
+    // A record contains only the lower bits of the clock. These bits wrap at most once between two records of a packet.
     const std::uint64_t low = word & kMask;
     std::uint64_t ticks = (event_.ticks & ~kMask) | low;
     if (ticks < event_.ticks) ticks += kMask + 1;
@@ -73,7 +73,7 @@ class CtfCursor {
     return true;
   }
 
-  /// The kernel's events say whose they are in their first two fields (trace/kernel_log.cc).
+  /// Sets the process and thread from the first two fields of a kernel event (trace/kernel_log.cc).
   void take_owner() {
     const std::vector<CtfField>& fields = event_.type->fields;
     if (fields.size() < 2 || fields[0].name != "pid" || fields[1].name != "tid") return;
@@ -98,9 +98,10 @@ std::string CtfTrace::process_of(const CtfEvent& event) const {
   return std::to_string(event.pid);
 }
 
-/// The streams, the one with the earliest event first.
+/// All streams, in a queue ordered by the time of their next event.
 struct CtfEvents::Streams {
-  /// Of events of the same time, that of the first stream, so that the order is the same each time.
+  /// Orders streams by the time of their next event. If two times are equal, the stream with the lower number comes
+  /// first, so that the order is always the same.
   struct Later {
     const std::vector<CtfCursor>* cursors;
     bool operator()(std::size_t one, std::size_t other) const {
@@ -111,7 +112,7 @@ struct CtfEvents::Streams {
   };
   std::vector<CtfCursor> cursors;
   std::priority_queue<std::size_t, std::vector<std::size_t>, Later> queue{Later{&cursors}};
-  std::size_t told = SIZE_MAX;  ///< whose event was given out last
+  std::size_t told = SIZE_MAX;  ///< index of the stream whose event was returned last
 };
 
 CtfEvents::CtfEvents(CtfTrace& trace) : streams_(std::make_unique<Streams>()) {

@@ -20,7 +20,8 @@ std::uint64_t parse_number(const std::string& text) {
   return value;
 }
 
-/// Regular expressions of the C++ library recurse with each character that they match.
+/// Whether a line is too long for the regular expressions of the C++ library: their matching recurses for each
+/// character.
 bool has_long_line(const std::string& text) {
   constexpr std::size_t kLongest = std::size_t{16} * 1024;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -31,7 +32,7 @@ bool has_long_line(const std::string& text) {
   return false;
 }
 
-/// "key = value;" or "key = "value";" of each line of a block.
+/// Settings of a block, from lines like `key = value;` and `key = "value";`.
 using Settings = std::map<std::string, std::string>;
 
 Settings settings_of(const std::string& text, const std::string& block) {
@@ -56,7 +57,7 @@ std::uint64_t number_of(const Settings& settings, const char* name) {
   return parse_number(setting(settings, name).value_or(""));
 }
 
-/// All that the block says of the process and its clocks.
+/// Reads the process and its clocks from the `env` block.
 CtfMetadata parse_env(const Settings& env) {
   CtfMetadata metadata;
   metadata.pid = static_cast<pid_t>(number_of(env, "vpid"));
@@ -88,7 +89,7 @@ CtfType parse_type(const std::string& body) {
   CtfType type;
   std::smatch match;
   if (std::regex_search(body, match, name)) type.name = match[1];
-  // No name of a program's own has a colon: it is that of a struct.
+  // Only names of tracepoints contain a colon; names of a program's own events never do.
   type.of_kernel = type.name.starts_with("kernel_") || type.name.find(':') != std::string::npos;
   for (std::sregex_iterator i(body.begin(), body.end(), line), none; i != none; ++i) {
     const std::string how = (*i)[2];
@@ -128,7 +129,7 @@ std::int64_t CtfMetadata::monotonic_ns(std::uint64_t ticks) const {
 }
 
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem) {
-  if (has_long_line(text)) throw UsageError(fmt::format("'{}' is damaged: it has an endless line", path), kRemedy);
+  if (has_long_line(text)) throw UsageError(fmt::format("'{}' is damaged: a line is too long", path), kRemedy);
   const Settings env = settings_of(text, "env");
   if (!text.starts_with("/* CTF 1.8 */") || setting(env, "tracer_name") != "zerotax-recorder") {
     throw UsageError(fmt::format("'{}' was not written by zerotax's recorder, or is damaged", path), kRemedy);

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether this very process still has the buffer mapped, and is not a later one of the same number.
+/// Whether a process still maps the buffer at `path`. The PID alone proves nothing: a later process may have the same
+/// PID.
 bool is_mapped(pid_t pid, const std::string& path) {
   std::error_code failure;
   const std::string absolute = fs::canonical(path, failure);
@@ -41,7 +42,8 @@ void write_packet(int file, const CtfPacket& packet, const std::string& path) {
   }
 }
 
-/// One that says how many records were discarded, where no other does.
+/// Returns an empty packet that holds the final number of discarded records. A stream gets such a packet if its other
+/// packets lack the number.
 CtfPacket last_word(const recorder::RingFile& ring, const recorder::LaneFile& lane, std::uint64_t sequence) {
   CtfPacket packet;
   packet.header = {recorder::kPacketMagic,
@@ -68,7 +70,8 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
   if (fs::exists(path, failure)) {
     const MappedFile mapped(path);
     there = scan_stream(mapped, path, uuid, repair.problems);
-    // Packets point into the file that is about to be cut: their heads are all that is looked at.
+    // Drops packets that extend past the cut. The file is about to be shortened, so the records of these packets must
+    // not be read.
     while (!there.packets.empty() && mapped.size() > there.whole_bytes &&
            there.packets.back().records + there.packets.back().bytes > mapped.data() + there.whole_bytes) {
       there.packets.pop_back();
@@ -82,7 +85,7 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
     packets.push_back(last_word(ring, lane, packets.empty() ? next : packets.back().header.sequence + 1));
   }
   if (packets.empty()) return;
-  // A recorder makes no links: a link would lead to somebody else's file.
+  // The recorder makes no symbolic links, so a link here could lead to someone else's file.
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(there.whole_bytes)) != 0) {
     throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),
@@ -92,7 +95,8 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
   repair.packets += packets.size();
 }
 
-/// A stream without a buffer may have been cut off, too. Returns how many of them are streams at all.
+/// Cuts off half-written packets in all streams, even in streams without a buffer. Returns the number of usable
+/// streams.
 std::size_t cut_half_packets(const std::string& folder, const std::string& uuid, CtfRepair& repair) {
   std::size_t usable = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -105,7 +109,7 @@ std::size_t cut_half_packets(const std::string& folder, const std::string& uuid,
       }
       if (mapped.size() == 0) continue;
       const CtfStreamFile found = scan_stream(mapped, entry.path(), uuid, repair.problems);
-      // A file that begins with something else was never a stream: it is not ours to empty.
+      // A file that does not begin with a packet is not a stream, and stays unchanged.
       if (found.packets.empty() && mapped.size() >= sizeof(recorder::PacketHeader)) continue;
       ++usable;
       whole = found.whole_bytes;
@@ -140,7 +144,8 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
         const MappedFile mapped(path);
         const std::size_t before = repair.problems.size();
         const auto* ring = check_ring(mapped, path, metadata.uuid, repair.problems);
-        if (repair.problems.size() != before) continue;  // damaged: somebody may still make something of it
+        if (repair.problems.size() != before)
+          continue;  // Keeps the damaged buffer, because some of its data may still be recovered.
         ++usable;
         if (ring != nullptr && is_mapped(static_cast<pid_t>(ring->pid), path)) {
           repair.problems.push_back(fmt::format("{}: process {} is still recording", process, ring->pid));
@@ -159,7 +164,7 @@ CtfRepair repair_ctf_trace(const std::string& folder) {
   }
   if (usable == 0 && !repair.problems.empty()) {
     throw UsageError(repair.problems.front(),
-                     "give the folder that a trace was written to: nothing of this one can be repaired");
+                     "give the folder that a trace was written to: nothing in this folder can be repaired");
   }
   return repair;
 }

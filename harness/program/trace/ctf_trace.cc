@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// N of "PREFIXN", or nothing.
+/// Sets `number` to N if the name is the prefix followed by N; otherwise returns false.
 bool number_behind(const std::string& name, const std::string& prefix, std::uint64_t& number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   if (name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) return false;
@@ -24,7 +24,7 @@ bool number_behind(const std::string& name, const std::string& prefix, std::uint
   return failure == std::errc();
 }
 
-/// Names in a folder that are the prefix and a number, by that number.
+/// Returns the paths of a folder's files whose names are the prefix followed by a number, ordered by that number.
 std::map<std::uint64_t, std::string> numbered(const std::string& folder, const std::string& prefix) {
   std::map<std::uint64_t, std::string> found;
   std::uint64_t number = 0;
@@ -38,10 +38,10 @@ using recorder::LaneFile;
 using recorder::PacketHeader;
 using recorder::RingFile;
 
-/// Of what the recorder writes, anywhere.
+/// Size of the smallest buffer slot that the recorder makes on any machine.
 constexpr std::uint64_t kLeastSlotBytes = 4096;
 
-/// Whether a packet of this trace begins there.
+/// Whether a packet of this trace begins at address `at`.
 bool is_packet(const char* at, std::uint64_t room, const std::string& uuid, PacketHeader& header) {
   if (room < sizeof header) return false;
   std::memcpy(&header, at, sizeof header);
@@ -70,7 +70,7 @@ std::vector<std::string> ctf_process_folders(const std::string& folder) {
   }
   if (found.empty()) {
     throw UsageError(fmt::format("no trace found in '{}'", folder),
-                     "give the folder that a trace was written to; a program that records nothing leaves none");
+                     "give the folder that a trace was written to; a program that records nothing writes no trace");
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -90,7 +90,8 @@ CtfTrace::CtfTrace(std::string folder) : folder_(std::move(folder)) {
   const bool empty =
       std::all_of(streams_.begin(), streams_.end(), [](const auto& stream) { return stream.packets.empty(); });
   if (!problems_.empty() && (processes_.empty() || empty)) {
-    throw UsageError(problems_.front(), "give the folder that a trace was written to: nothing of this one can be read");
+    throw UsageError(problems_.front(),
+                     "give the folder that a trace was written to: nothing in this folder can be read");
   }
 }
 
@@ -137,7 +138,7 @@ void CtfTrace::add_ring(std::size_t process, const std::string& path) {
     auto found = std::find_if(streams_.begin(), streams_.end(), [&](const CtfStream& stream) {
       return stream.process == process && stream.number == number;
     });
-    // A packet that was being written when the process was killed is whole in the buffer.
+    // If the process was killed while it wrote a packet, the buffer still has the whole packet.
     const bool cut = found != streams_.end() && found->cut;
     const std::uint64_t next =
         found == streams_.end() || found->packets.empty() ? 0 : found->packets.back().header.sequence + (cut ? 0 : 1);
@@ -208,7 +209,7 @@ const RingFile* check_ring(const MappedFile& file, const std::string& path, cons
     return nullptr;
   };
   if (file.size() < recorder::kRingHeaderBytes) return bad("a cut buffer");
-  // A process that was killed while it made the file, or just after.
+  // Without a magic number, the process was killed while or just after it made the file.
   if (ring->magic[0] == '\0') return nullptr;
   if (std::memcmp(ring->magic, recorder::kRingMagic, sizeof ring->magic) != 0)
     return bad("not a buffer of the recorder");
@@ -234,7 +235,8 @@ std::vector<CtfPacket> packets_of_ring(const RingFile& ring, unsigned index, std
     PacketHeader header{};
     std::memcpy(&header, base + offset, sizeof header);
     if (sequence == produced) {
-      // Begun; and if the process was killed while it completed it, the head may say so already.
+      // This packet was begun but not completed. If the process was killed while it completed the packet, the header
+      // may already be that of a complete packet.
       const std::uint64_t length = lane.committed - ring.base - offset;
       if (lane.begun != produced + 1 || length > lane.slot_bytes || length < sizeof header) break;
       header.content_bits = length * 8;

@@ -17,73 +17,77 @@
 
 namespace zerotax::trace {
 
-/// A field of a recorded event.
+/// A field of a type of event.
 struct CtfField {
   enum class Kind { kUnsigned, kSigned, kFloat, kText };
   std::string name;
   Kind kind = Kind::kUnsigned;
-  std::uint32_t bytes = 0;  ///< of one element
+  std::uint32_t bytes = 0;  ///< size of one element
   std::uint32_t count = 1;
   bool array = false;
-  std::uint32_t offset = 0;  ///< in the event's bytes
+  std::uint32_t offset = 0;  ///< offset in the event's data
 };
 
 /// A type of event.
 struct CtfType {
   std::string name;
   std::vector<CtfField> fields;
-  std::uint32_t bytes = 0;  ///< of its fields; the record has 8 more before it, and is padded to 8
-  bool of_kernel = false;   ///< "kernel_...", or a tracepoint's name: the kernel's, whoever recorded it
-  /// nullptr if it has no field of this name.
+  std::uint32_t bytes = 0;  ///< total size of the fields; a record has 8 bytes before the fields, and padding to a
+                            ///< multiple of 8 bytes after the fields
+  bool of_kernel = false;   ///< whether the event is from the kernel: named "kernel_..." or as a tracepoint
+  /// Returns nullptr if the type has no field named `called`.
   [[nodiscard]] const CtfField* field(std::string_view called) const;
   [[nodiscard]] std::uint64_t record_bytes() const { return (8 + std::uint64_t{bytes} + 7) / 8 * 8; }
 };
 
-/// The metadata file of a recorded process.
+/// Contents of the metadata file of a recorded process.
 struct CtfMetadata {
-  std::string uuid;  ///< its 16 bytes
+  std::string uuid;  ///< 16 raw bytes
   pid_t pid = 0;
   std::string process_name;
   std::optional<std::string> mode;
   std::optional<std::string> clock_source;
-  std::uint64_t records_without_stream = 0;  ///< that were not kept, and belong to no stream
+  std::uint64_t records_without_stream = 0;  ///< discarded records that belong to no stream
   std::uint64_t frequency = 0;
-  std::uint64_t begin_ticks = 0;         ///< one moment on all clocks
-  std::uint64_t begin_monotonic_ns = 0;  ///< CLOCK_MONOTONIC
-  std::uint64_t begin_realtime_ns = 0;   ///< since 1970
+  std::uint64_t begin_ticks = 0;         ///< start of the process on the trace's clock
+  std::uint64_t begin_monotonic_ns = 0;  ///< the same moment on CLOCK_MONOTONIC
+  std::uint64_t begin_realtime_ns = 0;   ///< the same moment since 1970
   std::map<std::uint64_t, CtfType> types;
 
-  /// CLOCK_MONOTONIC, in ns, at this count of ticks.
+  /// Converts ticks to nanoseconds of CLOCK_MONOTONIC.
   [[nodiscard]] std::int64_t monotonic_ns(std::uint64_t ticks) const;
 };
 
-/// Reads the TSDL that our recorder writes (and no other's). An event type cut at the end is left out and reported in
-/// `problem`. Throws UsageError if our recorder did not write it, or its head is damaged; `path` is for messages.
+/// Parses TSDL that zerotax's recorder wrote; other TSDL is refused. Omits an event type that is cut at the end of the
+/// text, and reports this in `problem`. Throws UsageError if another program wrote the text or if its beginning is
+/// damaged; `path` is for messages.
 CtfMetadata parse_ctf_metadata(const std::string& text, const std::string& path, std::string& problem);
 
-/// A packet: its head as it is read (for a begun packet of a buffer: as it would be completed), and where its records
-/// are.
+/// A packet: its header and the position of its records. For an incomplete packet in a buffer, the header has the sizes
+/// and times that completion would have set.
 struct CtfPacket {
   recorder::PacketHeader header;
   const char* records = nullptr;
-  std::uint64_t bytes = 0;  ///< of the records
+  std::uint64_t bytes = 0;  ///< size of the records
 };
 
-/// The packets of a stream file that are readable, in their order. Cut or damaged packets are left out and reported in
-/// `problems`, each a line that begins with the file.
+/// The readable packets of a stream file, in order. Cut or damaged packets are omitted. For each omitted packet,
+/// `problems` gets a line that begins with the file's name.
 struct CtfStreamFile {
   std::vector<CtfPacket> packets;
-  std::uint64_t whole_bytes = 0;  ///< of the file up to where a packet is cut at its end
-  bool cut = false;  ///< the last packet is: its process was killed while it was written, or the file was cut
+  std::uint64_t whole_bytes = 0;  ///< size of the file without a cut packet at its end
+  bool cut = false;  ///< whether the last packet is cut: its process was killed during the write, or the file was
+                     ///< shortened
 };
 CtfStreamFile scan_stream(const MappedFile& file, const std::string& path, const std::string& uuid,
                           std::vector<std::string>& problems);
 
-/// The packets of a lane of a thread's buffer that its stream file lacks, which ends with packet `next` - 1. The text
-/// of a begun one's head is completed. `ring` must be check_ring()'s.
+/// Returns those packets of one lane of a thread's buffer that the stream file lacks. `next` is the sequence number of
+/// the first of these packets. Completes the header of a packet that was begun. `ring` must come from check_ring().
 std::vector<CtfPacket> packets_of_ring(const recorder::RingFile& ring, unsigned lane, std::uint64_t next);
 
-/// The buffer in a file; nullptr, reported in `problems`, if it is damaged or belongs to another trace.
+/// Returns the buffer in a file. If the buffer is damaged or belongs to another trace, reports a problem and returns
+/// nullptr.
 const recorder::RingFile* check_ring(const MappedFile& file, const std::string& path, const std::string& uuid,
                                      std::vector<std::string>& problems);
 
@@ -93,14 +97,15 @@ struct CtfProcess {
   CtfMetadata metadata;
 };
 
-/// A thread's stream: of its own records, or of those that its signal handlers made meanwhile.
+/// A stream of a thread: records of the thread itself, or records of signal handlers that interrupted it while it
+/// recorded.
 struct CtfStream {
-  std::size_t process = 0;  ///< which of CtfTrace::processes()
+  std::size_t process = 0;  ///< index in CtfTrace::processes()
   std::uint64_t number = 0;
   pid_t tid = 0;
   bool nested = false;
   std::vector<CtfPacket> packets;
-  bool cut = false;  ///< the last packet of the file is
+  bool cut = false;  ///< whether the last packet in the file is cut
   std::uint64_t discarded = 0;
 };
 
@@ -108,34 +113,34 @@ struct CtfStream {
 struct CtfEvent {
   const CtfStream* stream = nullptr;
   const CtfType* type = nullptr;
-  pid_t pid = 0;  ///< whose it is: who recorded it; of an event of the kernel, for whom the kernel did it
+  pid_t pid = 0;  ///< process that recorded the event; for a kernel event, process that caused it
   pid_t tid = 0;
   std::uint64_t type_id = 0;
   std::int64_t monotonic_ns = 0;
   std::uint64_t ticks = 0;
-  std::uint64_t discarded_before = 0;  ///< records of the stream that were not kept since the event before this
-  const char* bytes = nullptr;         ///< the fields, at their offsets
+  std::uint64_t discarded_before = 0;  ///< number of records of the stream that were discarded since its previous event
+  const char* bytes = nullptr;         ///< data of the event; fields are at their offsets
 };
 
-/// All that was recorded under a folder: what ZEROTAX_TRACE_DIR was, or one process's folder in it. Also what a crash
-/// left in buffers.
+/// All records under a folder: the folder of ZEROTAX_TRACE_DIR, or one process's folder in it. Includes records that a
+/// crash left in buffers.
 class CtfTrace {
  public:
-  /// Throws UsageError if there is nothing.
+  /// Throws UsageError if the folder contains no trace, or a trace of which no part can be read.
   explicit CtfTrace(std::string folder);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const std::vector<CtfProcess>& processes() const { return processes_; }
   [[nodiscard]] const std::vector<CtfStream>& streams() const { return streams_; }
-  /// The name of the process that an event is of; its number, if it recorded nothing itself.
+  /// Returns the name of the process to which the event belongs, or its PID if that process recorded no event itself.
   [[nodiscard]] std::string process_of(const CtfEvent& event) const;
 
-  /// Every event, in the order of time.
+  /// Calls `tell` for every event, in the order of time.
   void for_each(const std::function<void(const CtfEvent&)>& tell);
 
-  /// What could not be read: a line each. Complete after for_each.
+  /// Returns one line per part of the trace that could not be read. The list is complete after for_each.
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
-  /// Records that were not kept, of all streams and of none.
+  /// Returns the number of discarded records, including those that belong to no stream.
   [[nodiscard]] std::uint64_t discarded() const;
 
  private:
@@ -149,10 +154,11 @@ class CtfTrace {
   std::vector<CtfStream> streams_;
   std::vector<std::unique_ptr<MappedFile>> files_;
   std::vector<std::string> problems_;
-  std::size_t found_on_opening_ = 0;  ///< of these; the others are of the latest for_each
+  std::size_t found_on_opening_ = 0;  ///< number of problems that the constructor found; all later problems come from
+                                      ///< the latest for_each
 };
 
-/// Goes through a trace once, event by event, in the order of time. The trace must stay.
+/// Iterates over a trace once, event by event, in the order of time. The trace must outlive the iterator.
 class CtfEvents {
  public:
   explicit CtfEvents(CtfTrace& trace);
@@ -160,7 +166,7 @@ class CtfEvents {
   CtfEvents(const CtfEvents&) = delete;
   CtfEvents& operator=(const CtfEvents&) = delete;
 
-  /// The next one, valid until the next call; nullptr at the end.
+  /// Returns the next event, valid until the next call, or nullptr at the end.
   const CtfEvent* next();
 
  private:
@@ -168,7 +174,8 @@ class CtfEvents {
   std::unique_ptr<Streams> streams_;
 };
 
-/// The folders of processes under `folder`, or itself. Throws UsageError if there is none.
+/// Returns the process folders in `folder`, or `folder` itself if it is one. Throws UsageError if no process folder is
+/// found.
 std::vector<std::string> ctf_process_folders(const std::string& folder);
 
 }  // namespace zerotax::trace

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::array<double, 3> kSteps{1, 2, 5};
 
-/// The lower limit of a class of the histogram; class 0 begins at 0, as times of less than a nanosecond do not occur.
+/// Returns the lower limit of a class of the histogram. Class 0 begins at 0 instead of 1, so that it also holds times
+/// of 0 ns.
 double lower_limit(std::size_t number) {
   if (number == 0) return 0;
   double limit = kSteps[number % kSteps.size()];
@@ -39,7 +40,7 @@ Distribution distribution_of(const std::vector<double>& ns) {
   return {ns.size(),
           known_if(any, std::accumulate(ns.begin(), ns.end(), 0.0), none),
           known_if(any, of.mean, none),
-          known_if(ns.size() > 1, of.variance, any ? "there is only one" : none),
+          known_if(ns.size() > 1, of.variance, any ? "there is only one time" : none),
           at(0),
           at(0.25),
           at(0.5),
@@ -67,7 +68,7 @@ std::string histogram_text(const std::vector<HistogramRow>& histogram, std::size
   const std::size_t room = columns > kBeforeBar + 8 ? columns - kBeforeBar : 8;
   std::string text;
   for (const HistogramRow& row : histogram) {
-    // Every count above 0 shows: as a bar of at least one mark.
+    // Every count above 0 gets a bar of at least one mark.
     const std::size_t marks = row.count == 0 ? 0 : std::max<std::size_t>(1, row.count * room / most);
     std::string line = fmt::format("{:>9} to {:>9} {:>11}  {}", format_ns(row.from_ns), format_ns(row.to_ns),
                                    format_count(row.count), std::string(marks, '#'));

@@ -9,7 +9,8 @@
 
 namespace zerotax::trace {
 
-/// Times in whole nanoseconds, for their mean and variance: exact sums, so that their order makes no difference.
+/// Sums of times in whole nanoseconds, for the mean and the variance. The sums are exact, so the order of the times
+/// makes no difference.
 class TimeSums {
  public:
   void add(std::uint64_t ns) {
@@ -25,13 +26,14 @@ class TimeSums {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t sum() const { return static_cast<std::uint64_t>(sum_); }
-  /// In ns, of one or more.
+  /// Mean in ns. Needs at least one time.
   [[nodiscard]] double mean() const { return static_cast<double>(sum_) / static_cast<double>(count_); }
-  /// Of the sample (divided by n - 1), in ns squared, of two or more.
+  /// Variance of the sample (divided by n - 1) in ns squared. Needs at least two times.
   [[nodiscard]] double variance() const {
     const auto n = static_cast<long double>(count_);
     const auto pairs = n * (n - 1);
-    // Exact wherever that fits, because two large numbers differ by little here.
+    // Uses exact integers if the products fit, because the difference of two large floating-point numbers loses
+    // precision.
     if (squares_ < ~Wide{0} / count_) {
       return static_cast<double>(static_cast<long double>(count_ * squares_ - sum_ * sum_) / pairs);
     }
@@ -40,7 +42,7 @@ class TimeSums {
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;  ///< 10^9 calls of a day each fit
+  __extension__ using Wide = unsigned __int128;  ///< holds the sum of squares for a day with 10^9 calls
   std::uint64_t count_ = 0;
   Wide sum_ = 0;
   Wide squares_ = 0;
@@ -49,10 +51,10 @@ class TimeSums {
 struct Distribution {
   RESULT("distribution", "Distribution of times.");
   FIELD(std::uint64_t, count, "Number of pairs of events.");
-  FIELD(Measured<double>, total_ns, "Their sum, in ns.");
+  FIELD(Measured<double>, total_ns, "Sum of the times, in ns.");
   FIELD(Measured<double>, mean_ns, "Mean of the times, in ns.");
   FIELD(Measured<double>, variance_ns2,
-        "Variance of the times (divided by their number minus 1), in ns squared; n/a for one.");
+        "Variance of the times (divided by their number minus 1), in ns squared; n/a if there is only one time.");
   FIELD(Measured<double>, min_ns, "Minimum of the times, in ns.");
   FIELD(Measured<double>, p25_ns, "First quartile of the times, in ns.");
   FIELD(Measured<double>, median_ns, "Median of the times, in ns.");
@@ -63,19 +65,20 @@ struct Distribution {
 };
 
 struct HistogramRow {
-  RESULT("histogram row", "How many times lie in a class: from_ns <= time < to_ns.");
-  FIELD(double, from_ns, "The shortest time of the class, in ns.");
-  FIELD(double, to_ns, "Times of the class are shorter than this, in ns.");
+  RESULT("histogram row", "Number of times in the class, with from_ns <= time < to_ns.");
+  FIELD(double, from_ns, "Lower limit of the class, in ns.");
+  FIELD(double, to_ns, "Upper limit of the class, in ns.");
   FIELD(std::uint64_t, count, "Number of times.");
 };
 
 Distribution distribution_of(const std::vector<double>& ns);
 
-/// The classes from the lowest that has any time to the highest, with limits 1, 2, 5, 10, 20, 50 ... ns; the first one
-/// begins at 0. Empty without times.
+/// Returns the classes from the lowest to the highest that contains a time. Limits are 1, 2, 5, 10, 20, 50 ... ns; the
+/// first class begins at 0. Returns no classes if there are no times.
 std::vector<HistogramRow> histogram_of(const std::vector<double>& ns);
 
-/// A line with a bar for each class of a histogram, `columns` wide at most; empty for an empty one.
+/// Returns a line with a bar for each class of a histogram, at most `columns` wide. Returns no lines for an empty
+/// histogram.
 std::string histogram_text(const std::vector<HistogramRow>& histogram, std::size_t columns);
 
 }  // namespace zerotax::trace

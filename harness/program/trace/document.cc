@@ -2,33 +2,28 @@
 
 #include <fmt/format.h>
 
+#include "files/document.h"
 #include "trace/fields.h"
 #include "trace/function_calls.h"
 
 namespace zerotax::trace {
 namespace {
 
-template <typename Result>
-Json document(const Result& result) {
-  Json json{{"schema", Result::kDocument}, {"zerotax_version", ZEROTAX_VERSION}};
-  json.update(Json(result));
-  return json;
-}
-
 std::string quoted(const std::string& text) { return json_line(Json(text)); }
 
-/// One object of the array, "Trace Event Format" (Chrome): times in microseconds.
+/// Writes one object of the JSON array in Chrome's "Trace Event Format", whose unit of time is the microsecond.
 void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event, FunctionNames& names) {
   const double us = static_cast<double>(event.monotonic_ns) * 1e-3;
   const std::string& type = event.type->name;
   const auto where = fmt::format(R"("ts":{:.3f},"pid":{},"tid":{})", us, event.pid, event.tid);
-  if (type == "function_exit" || type == "function_jump" || type == "function_module") return;  // seen by what they end
+  // Skips exits and jumps, which are written as ends of slices, and modules, which are not shown.
+  if (type == "function_exit" || type == "function_jump" || type == "function_module") return;
   if (type == "function_entry") {
     const auto address = ctf_field<std::uint64_t>(event, "function");
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"B\",{}}}", quoted(names.label(process.folder, address)), where);
     return;
   }
-  if (type == "kernel_page_fault") {  // reported at its end
+  if (type == "kernel_page_fault") {  // the kernel reports a fault when the fault ends
     const double duration_us = ctf_field<double>(event, "duration_ns") * 1e-3;
     fmt::print(to, ",\n{{\"name\":{},\"ph\":\"X\",\"ts\":{:.3f},\"dur\":{:.3f},\"pid\":{},\"tid\":{},\"args\":{}}}",
                quoted("fault: " + ctf_field<std::string>(event, "kind")), us - duration_us, duration_us, event.pid,
@@ -41,11 +36,11 @@ void write_event(std::FILE* to, const CtfProcess& process, const CtfEvent& event
 
 }  // namespace
 
-Json summary_json(const Summary& summary) { return document(summary); }
-Json functions_json(const Functions& functions) { return document(functions); }
-Json function_diff_json(const FunctionDiff& diff) { return document(diff); }
-Json control_json(const Control& control) { return document(control); }
-Json event_list_json(const EventList& events) { return document(events); }
+Json summary_json(const Summary& summary) { return document_of(summary); }
+Json functions_json(const Functions& functions) { return document_of(functions); }
+Json function_diff_json(const FunctionDiff& diff) { return document_of(diff); }
+Json control_json(const Control& control) { return document_of(control); }
+Json event_list_json(const EventList& events) { return document_of(events); }
 
 void write_perfetto(CtfTrace& trace, std::FILE* to) {
   FunctionNames names;
@@ -57,7 +52,7 @@ void write_perfetto(CtfTrace& trace, std::FILE* to) {
                process.metadata.pid, quoted(process.metadata.process_name));
   }
   FunctionCalls calls;
-  // A slice ends whatever ended the call: those that a jump left, too.
+  // Ends the slice of each call that ends, including calls that end with a jump.
   calls.on_end = [&](std::size_t process, pid_t tid, std::int64_t ns) {
     fmt::print(to, ",\n{{\"ph\":\"E\",\"ts\":{:.3f},\"pid\":{},\"tid\":{}}}", static_cast<double>(ns) * 1e-3,
                trace.processes()[process].metadata.pid, tid);

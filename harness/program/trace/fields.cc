@@ -20,7 +20,7 @@ T load(const char* bytes) {
 Json number(const CtfField& field, const char* bytes) {
   if (field.kind == CtfField::Kind::kFloat) {
     const double value = field.bytes == 4 ? static_cast<double>(load<float>(bytes)) : load<double>(bytes);
-    return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));  // JSON has no such number
+    return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));  // JSON has no infinities and no NaN
   }
   const bool is_signed = field.kind == CtfField::Kind::kSigned;
   switch (field.bytes) {

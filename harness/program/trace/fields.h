@@ -10,14 +10,14 @@
 
 namespace zerotax::trace {
 
-/// The value of a field: a number, a text (any bytes up to its first 0, because paths may have any), or an array of
-/// numbers.
+/// Returns the value of a field: a number, an array of numbers, or a text. A text ends at its first 0 and may contain
+/// any other bytes, as paths do.
 Json ctf_field_value(const CtfField& field, const char* bytes);
 
-/// All fields of an event by name.
+/// Returns all fields of an event, by name.
 Json ctf_fields(const CtfEvent& event);
 
-/// Whether a field's value can be read as a T. A program's event may have the name of one of ours, but other fields.
+/// Whether the value of `field` can be read as a T. A program may define an event of a known name with other fields.
 template <typename T>
 bool is_value_of(const Json& value) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -31,7 +31,8 @@ bool is_value_of(const Json& value) {
   }
 }
 
-/// One field of an event; T{} if the event has no field of this name that can be read as a T.
+/// Returns one field of an event. Returns T{} if the event has no field of this name, or if the field cannot be read as
+/// a T.
 template <typename T>
 T ctf_field(const CtfEvent& event, std::string_view name) {
   const CtfField* field = event.type->field(name);
@@ -40,10 +41,10 @@ T ctf_field(const CtfEvent& event, std::string_view name) {
   return is_value_of<T>(value) ? value.get<T>() : T{};
 }
 
-/// The event in one line: time in seconds since `begin_ns`, process, thread, type and fields.
+/// Formats the event as one line: seconds since `begin_ns`, process, thread, type and fields.
 std::string ctf_line(const std::string& process, const CtfEvent& event, std::int64_t begin_ns);
 
-/// A time in nanoseconds with its unit; "n/a" if it is not available.
+/// Formats a time with its unit, or as "n/a". Input is in nanoseconds.
 std::string time_text(const Cell& ns);
 
 }  // namespace zerotax::trace

@@ -8,7 +8,7 @@
 namespace zerotax::trace {
 namespace {
 
-/// An address; 0 if there is none of this name.
+/// Returns an address field of the event, or 0 if the event has no field of this name.
 std::uint64_t address(const CtfEvent& event, std::string_view name) {
   std::uint64_t value = 0;
   const CtfField* field = event.type->field(name);
@@ -16,8 +16,8 @@ std::uint64_t address(const CtfEvent& event, std::string_view name) {
   return value;
 }
 
-/// What a frame's hook and a call's return address take below a function's stack pointer (System V ABI, x86-64, 3.2.2;
-/// recorder/functions/hooks.cc).
+/// Bytes that a call's return address and the hook's frame occupy below a function's stack pointer (System V ABI,
+/// x86-64, 3.2.2; recorder/functions/hooks.cc).
 constexpr std::uint64_t kHookBelow = 24;
 
 }  // namespace
@@ -75,7 +75,7 @@ void FunctionCalls::add(const CtfEvent& event) {
   const std::size_t process = event.stream->process;
   Thread& thread = threads_[{process, event.stream->tid}];
   thread.tid = event.stream->tid;
-  // It is unknown which of the calls in progress have ended meanwhile.
+  // Some records are missing before this event, so open calls may have ended without an exit event.
   if (event.discarded_before > 0) drop_calls(process, thread);
   const std::string& type = event.type->name;
   if (type == "function_entry") {
@@ -90,7 +90,7 @@ void FunctionCalls::add(const CtfEvent& event) {
       ++exits_without_entry_;
       return;
     }
-    // Those above it had no exit.
+    // Calls deeper in the stack ended without exit events of their own.
     while (thread.calls.back().function != function) end_call(process, thread, event.monotonic_ns, true);
     end_call(process, thread, event.monotonic_ns, false);
   } else if (type == "function_jump") {
@@ -128,7 +128,7 @@ std::vector<std::size_t> CallPaths::ordered(unsigned depth) const {
       return first.process != second.process ? first.process < second.process : first.total_ns > second.total_ns;
     });
   }
-  // Without recursion: a program's may be deep.
+  // The walk is iterative, because the call tree of a program may be deep.
   std::vector<std::size_t> order;
   std::vector<std::size_t> waiting;
   const auto wait_for = [&](std::size_t parent) {
@@ -178,7 +178,8 @@ FunctionProfile::FunctionProfile(CtfTrace& trace, FunctionFilter& filter, bool w
   const auto name = [&](const CtfEvent& event) { names_.add(trace.processes()[event.stream->process].folder, event); };
   std::map<FunctionCalls::Key, FunctionChoice> chosen;
   if (!filter.empty()) {
-    // A library may be named behind the first calls of its functions.
+    // Reads the names of all libraries first, because a trace may name a library after the first calls of its
+    // functions.
     trace.for_each(name);
     calls_.choose = [&](std::size_t process, std::uint64_t function) {
       const auto found = chosen.find({process, function});

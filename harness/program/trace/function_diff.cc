@@ -16,7 +16,8 @@
 namespace zerotax::trace {
 namespace {
 
-/// Name and file name: addresses differ from run to run, and files may have been moved.
+/// Function name and file name together identify a function. Addresses differ between runs, and paths of files may have
+/// changed.
 using Name = std::pair<std::string, std::string>;
 struct Sides {
   FunctionSide before;
@@ -58,9 +59,11 @@ DiffRow row_of(const Name& name, const Sides& sides, bool complete) {
 
 std::string signed_time(std::int64_t ns) { return (ns < 0 ? "-" : "+") + time_text(std::abs(ns)); }
 
-constexpr double kPart = 0.1;               ///< of the self time before: less is no change
-constexpr std::uint64_t kFewestCalls = 10;  ///< whose variance means something
-constexpr double kDeviations = 3.0;         ///< a chance of 0.3 % for each function, if calls are independent
+constexpr double kPart = 0.1;               ///< smallest change that counts, as a part of the self time in the earlier
+                                            ///< trace
+constexpr std::uint64_t kFewestCalls = 10;  ///< smallest number of calls whose variance is useful
+constexpr double kDeviations = 3.0;         ///< standard deviations that count as noise; if calls are independent,
+                                            ///< chance exceeds them for 0.3 % of functions
 
 double variance_of_sum(const TimeSums& self) { return static_cast<double>(self.count()) * self.variance(); }
 

@@ -20,7 +20,8 @@ bool is_one_of(const std::vector<std::string>& words, const std::string& word) {
 
 std::string without_parameters(const std::string& function) {
   const std::size_t end = function.find_last_of(')');
-  // After the parameters follows " const" and the like; a bracket within a template argument does not end them.
+  // Qualifiers such as " const" may follow the parameters. A closing bracket within a template argument does not end
+  // the parameters.
   if (end == std::string::npos || function.find_first_of(">:", end) != std::string::npos) return function;
   int open = 0;
   for (std::size_t at = end + 1; at-- > 0;) {
@@ -34,7 +35,7 @@ bool FunctionFilter::matches(const std::vector<std::string>& names, const std::v
   bool found = false;
   for (const std::string& name : names) {
     for (const std::string& candidate : candidates) {
-      // A name is compared as it is first, because operator[] looks like a pattern.
+      // A literal comparison comes first, because operator[] would be read as a pattern.
       if (candidate != name && ::fnmatch(name.c_str(), candidate.c_str(), 0) != 0) continue;
       if (!is_one_of(matched_, name)) matched_.push_back(name);
       found = true;
@@ -64,7 +65,7 @@ void FunctionFilter::check_matched(const char* option, const char* mark, const c
     if (is_one_of(matched_, name)) continue;
     throw UsageError(fmt::format("{} '{}{}' matches no {} in the trace", option, mark, name, what),
                      did_you_mean(name, {known.begin(), known.end()}) +
-                         "zerotax trace functions without filters lists what is there");
+                         "zerotax trace functions without filters lists all functions");
   }
 }
 

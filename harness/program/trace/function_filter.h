@@ -8,21 +8,22 @@
 
 namespace zerotax::trace {
 
-/// What the filters say of one function.
+/// The filters' decision about one function.
 struct FunctionChoice {
-  bool begins = true;  ///< it and all that it calls are wanted
-  bool ends = false;   ///< it and all that it calls are left out
-  bool shown = true;   ///< it lies in a file that is wanted
+  bool begins = true;  ///< whether the function and all functions that it calls are selected
+  bool ends = false;   ///< whether the function and all functions that it calls are left out
+  bool shown = true;   ///< whether the function's file is selected
 };
 
 struct Filters {
   RESULT("filters",
-         "Which functions are wanted: by name with all that they call, or by the file that they are in. Names may have "
-         "* and ? and [...] (fnmatch(3)).");
-  FIELD(std::vector<std::string>, functions, "Only these functions and what they call.");
-  FIELD(std::vector<std::string>, not_functions, "Without these functions and what they call.");
-  FIELD(std::vector<std::string>, objects, "Only functions in these programs and libraries.");
-  FIELD(std::vector<std::string>, not_objects, "No functions in these programs and libraries.");
+         "The selected functions, by name or by the file that contains them. A name selects the function and all "
+         "functions that it calls. Names may contain *, ? and [...] (fnmatch(3)).");
+  FIELD(std::vector<std::string>, functions, "Names of functions to list, together with the functions that they call.");
+  FIELD(std::vector<std::string>, not_functions,
+        "Names of functions to leave out, together with the functions that they call.");
+  FIELD(std::vector<std::string>, objects, "Programs and libraries whose functions are listed.");
+  FIELD(std::vector<std::string>, not_objects, "Programs and libraries whose functions are left out.");
   [[nodiscard]] bool empty() const {
     return functions.empty() && not_functions.empty() && objects.empty() && not_objects.empty();
   }
@@ -30,10 +31,10 @@ struct Filters {
 
 class FunctionFilter : public Filters {
  public:
-  /// Of the function with this frame; remembers which names it matched.
+  /// Decides whether to show the function of a frame, and remembers which patterns matched its names.
   FunctionChoice choose(const NamedFrame& frame);
 
-  /// Throws UsageError if a name matched none of the functions that it was asked about. Not if there were none at all.
+  /// Throws UsageError if a pattern matched no function, unless the trace has no functions at all.
   void check_all_matched() const;
 
  private:
@@ -46,7 +47,7 @@ class FunctionFilter : public Filters {
   std::set<std::string> known_objects_;
 };
 
-/// "ns::f" of "ns::f(int) const": a C++ function's name as one would type it.
+/// Returns a C++ function's name as a user would type it: "ns::f" for "ns::f(int) const".
 std::string without_parameters(const std::string& function);
 
 }  // namespace zerotax::trace

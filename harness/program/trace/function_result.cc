@@ -48,7 +48,7 @@ std::vector<PathRow> tree_of(const CtfTrace& trace, FunctionProfile& profile, un
   return tree;
 }
 
-constexpr unsigned kDeepestIndent = 16;  ///< beyond it, the depth is a number
+constexpr unsigned kDeepestIndent = 16;  ///< depth from which a row shows a number instead of more indentation
 
 template <typename Row>
 bool has_several_processes(const std::vector<Row>& rows) {
@@ -107,7 +107,7 @@ std::string functions_text(const Functions& functions) {
     return functions.filters.empty()
                ? "this trace has no function calls: compile with -finstrument-functions, and run with zerotax trace "
                  "run --functions\n"
-               : "the filters leave no function call\n";
+               : "the filters match no function call\n";
   }
   std::uint64_t left = 0;
   std::uint64_t unfinished = 0;

@@ -11,8 +11,8 @@ namespace zerotax::trace {
 /// Calls of a function in one trace.
 struct FunctionSide {
   std::uint64_t total_ns = 0;
-  TimeSums self;                 ///< of each call that ended
-  std::uint64_t unfinished = 0;  ///< calls that did not
+  TimeSums self;                 ///< self time of each call that ended
+  std::uint64_t unfinished = 0;  ///< calls that did not end
   [[nodiscard]] bool is_there() const { return self.count() + unfinished > 0; }
 };
 
@@ -22,17 +22,20 @@ ENUM_WORDS(FunctionChange, "appeared", "vanished", "grew", "shrank", "more calls
 /// The change of a function between two traces: part of a DiffRow.
 struct FunctionVerdict {
   std::int64_t self_change_ns = 0;
-  Measured<double> noise_ns;  ///< that the change of self time must exceed
+  Measured<double> noise_ns;  ///< limit that the change of self time must exceed
   FunctionChange verdict = FunctionChange::kSame;
-  OrNull<std::string> why;  ///< of kUnclear
+  OrNull<std::string> why;  ///< reason for kUnclear
 };
 
-/// The verdict of one function. Its self time grew or shrank if it changed by more than a tenth, and by more than three
-/// standard deviations of a sum of so many calls with the variance that was seen; for that, both traces need ten calls.
-/// `complete`: both traces have all their records; otherwise what has gone may only be missing.
+/// Judges one function. Self time grew or shrank if it changed by more than a tenth and by more than the noise. The
+/// noise is three standard deviations of the sum of the calls, and needs ten calls in each trace.
+///
+/// `complete` says that no records are missing in either trace. If some are missing, a vanished function may merely
+/// have lost its records.
 FunctionVerdict judge_function(const FunctionSide& before, const FunctionSide& after, bool complete);
 
-/// Whether a program does less than before, or more. The greatest of its functions is the program's own.
+/// Whether a program does less or more than before. The direction of a program is kMore if any function does more,
+/// otherwise kLess if any function does less.
 enum class Direction { kSame, kLess, kMore };
 ENUM_WORDS(Direction, "same", "less", "more")
 Direction direction_of(FunctionChange change);

@@ -21,11 +21,11 @@ constexpr const char* kFunctionExamples =
 struct FunctionOptions {
   FunctionQuery query;
   std::string folder;
-  std::string before;  ///< of --diff
+  std::string before;  ///< the earlier trace of --diff
   std::string json;
 };
 
-/// The stream for the table: standard output, or standard error if JSON goes to standard output.
+/// Returns the stream for the table: standard output, or standard error if JSON goes to standard output.
 std::FILE* table_out(const FunctionOptions& options) { return options.json == "-" ? stderr : stdout; }
 
 ExitStatus diff(FunctionOptions& options) {
@@ -58,17 +58,17 @@ ExitStatus show_functions(FunctionOptions& options) {
 TraceVerb functions_verb(Arguments& arguments) {
   const auto options = std::make_shared<FunctionOptions>();
   FunctionFilter& filter = options->query.filter;
-  Arguments verb = arguments.verb("functions", "list function calls and their times", kFunctionExamples);
+  Arguments verb = arguments.verb("functions", "List function calls and their times", kFunctionExamples);
   add_trace_folder(verb, options->folder);
-  add_patterns(verb, "-F,--filter", filter.functions, "FUNCTION", "only these functions and what they call");
-  add_patterns(verb, "--object", filter.objects, "FILE", "only functions in this program or library");
-  verb.flag("--tree", options->query.tree, "show who calls whom, with the times of each path");
-  verb.option("--depth", options->query.depth, "only so many levels of the tree")
+  add_patterns(verb, "-F,--filter", filter.functions, "FUNCTION", "select these functions and the functions they call");
+  add_patterns(verb, "--object", filter.objects, "FILE", "select functions in this program or library");
+  verb.flag("--tree", options->query.tree, "show the call tree, with the time of each path");
+  verb.option("--depth", options->query.depth, "show this many levels of the tree")
       .needs({"--tree"}, {"{0} limits the tree, but {1} is not given", "give {1}, too"})
       .shown_as("N")
       .positive();
-  verb.option("--diff", options->before, "compare with this earlier trace: --diff BEFORE AFTER")
-      .excludes({"--tree"}, {"{1} shows one trace, and {0} compares two", "leave out one of them"})
+  verb.option("--diff", options->before, "compare with this earlier trace, as in --diff BEFORE AFTER")
+      .excludes({"--tree"}, {"{1} shows one trace, and {0} compares two", "leave out one of these options"})
       .path();
   add_json(verb, options->json);
   return {verb, [options] {

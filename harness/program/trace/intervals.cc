@@ -41,7 +41,7 @@ void check_key(const std::string& type, const std::string& key, const std::vecto
   if (exists) refuse_word(fmt::format("event '{}' has no field '{}'", type, key), key, {known.begin(), known.end()});
 }
 
-/// Empty if the event has no such field: it belongs to no other.
+/// Returns an empty key if the event has no such field; events with an empty key pair with no other event.
 std::string key_of(const CtfEvent& event, const std::string& name) {
   if (name == kThreadKey) return fmt::format("{}:{}", event.pid, event.tid);
   if (name == kProcessKey) return std::to_string(event.pid);
@@ -56,7 +56,7 @@ std::string key_of(const CtfEvent& event, const std::string& name) {
 std::string sentence_of(const Intervals& intervals) {
   const Distribution& all = intervals.all;
   const std::string what = fmt::format("from {} to {}", intervals.from, intervals.to);
-  if (all.count == 0) return "There is no time " + what;
+  if (all.count == 0) return "There is no interval " + what;
   return fmt::format("{} {}: median {}, longest {}", format_counted(all.count, "time"), what, time_text(all.median_ns),
                      time_text(all.max_ns));
 }
@@ -102,7 +102,7 @@ void TraceIntervals::add(const CtfEvent& event) {
 Intervals TraceIntervals::result() const {
   std::map<Owner, Thread> threads = threads_;
   for (const auto& [key, pending] : pending_) {
-    // The last one of a chain of the same type begins nothing, and lacks nothing.
+    // If both types are the same, the last event begins no interval, so its missing end is not counted.
     threads[pending.owner].without_to += choice_.from != choice_.to ? 1 : 0;
   }
   Intervals result;
@@ -113,7 +113,7 @@ Intervals TraceIntervals::result() const {
   for (const auto& [who, thread] : threads) {
     all.insert(all.end(), thread.ns.begin(), thread.ns.end());
     result.threads.push_back({who.first, who.second, thread.without_to,
-                              known_if(choice_.to != kAnyType, thread.without_from, "any event ends a time"),
+                              known_if(choice_.to != kAnyType, thread.without_from, "any event ends an interval"),
                               distribution_of(thread.ns)});
   }
   result.all = distribution_of(all);

@@ -15,18 +15,18 @@
 
 namespace zerotax::trace {
 
-/// Between which events time is taken, and which two belong together.
+/// The two types of event that begin and end an interval, and the keys that pair the events.
 struct IntervalChoice {
-  std::string from;                 ///< type of event; "*": any
-  std::string to;                   ///< type of event; "*": any
-  std::string from_key = "thread";  ///< field of the first event that equals to_key of the second
+  std::string from;                 ///< type of event; "*" for any
+  std::string to;                   ///< type of event; "*" for any
+  std::string from_key = "thread";  ///< field of the first event that must equal field `to_key` of the second
   std::string to_key = "thread";
 
-  /// "address", or "child=pid": field of the first event, field of the second. "thread" and "process" are those that
-  /// the event is of, "any" is the same for all; "pid" and "tid" are theirs where the event has no such field. Throws
-  /// UsageError.
+  /// Parses "address" (a field of both events), or "child=pid" (a field of the first event and a field of the second).
+  /// "thread" means the event's thread, "process" the event's process, and "any" pairs all events. "pid" and "tid" mean
+  /// the event's own process and thread, unless the event has a field of that name. Throws UsageError.
   void set_key(const std::string& key);
-  /// Throws UsageError if the trace has events of these types, and none of them has the field.
+  /// Throws UsageError if the trace has events of these types but no such event has the field.
   void check(const std::vector<CtfProcess>& processes) const;
 };
 
@@ -39,31 +39,34 @@ struct IntervalKey {
 };
 
 struct IntervalThread {
-  RESULT("interval thread", "A thread in which times ended.");
+  RESULT("interval thread", "A thread in which intervals ended.");
   FIELD(pid_t, pid, "PID of the process.", kAnySign);
   FIELD(pid_t, tid, "ID of the thread.", kAnySign);
   FIELD(std::uint64_t, from_without_to,
-        "Number of events of the first type that were followed by another of that type, or by the end of the trace.");
+        "Number of events of the first type that were followed by another event of that type or by the end of the"
+        " trace.");
   FIELD(Measured<std::uint64_t>, to_without_from,
-        "Number of events of the second type that no event of the first type preceded; n/a if any event ends a time.");
+        "Number of events of the second type without an event of the first type before them; n/a if any event "
+        "ends an interval.");
   FIELD(Distribution, time, "Distribution in this thread.");
 };
 
 struct Intervals {
   RESULT("intervals");
-  FIELD(std::string, from, "Type of event at which a time begins.", kMayBeEmpty);
-  FIELD(std::string, to, "Type of event at which it ends.", kMayBeEmpty);
+  FIELD(std::string, from, "Type of event that begins an interval.", kMayBeEmpty);
+  FIELD(std::string, to, "Type of event that ends an interval.", kMayBeEmpty);
   FIELD(IntervalKey, key,
-        "What the two events have in common: a field of the first, which equals one of the second; or thread, process, "
-        "any.");
+        "The value that pairs two events: a field of the first event that equals a field of the second; or "
+        "thread, process, any.");
   FIELD(Distribution, all, "Distribution over all threads.");
   FIELD(std::string, sentence, "The distribution in words.", form(R"(\S)"));
-  FIELD(std::vector<HistogramRow>, histogram, "How many of the times lie in each class, without a gap.");
-  FIELD(std::vector<IntervalThread>, threads, "Distribution for each thread in which such a time ended.");
+  FIELD(std::vector<HistogramRow>, histogram, "Number of times in each class, without gaps.");
+  FIELD(std::vector<IntervalThread>, threads, "Distribution for each thread in which an interval ended.");
 };
 
-/// The time from one type of event to another, of events with the same key: from the last FROM before a TO to that TO.
-/// The same type twice: from each to the next. By default in each thread; with another key also across threads and
+/// Measures intervals between events of the same key: from an event of type `from` to the next event of type `to`. Of
+/// several events of type `from` before an event of type `to`, the last counts. If both types are the same, intervals
+/// run from each event to the next. The default key is the thread. Other keys also pair events of different threads and
 /// processes.
 class TraceIntervals {
  public:

@@ -67,7 +67,8 @@ EventList kernel_event_list(const std::string& text) {
   }
   if (!listed.events.empty()) return listed;
   throw UsageError(fmt::format("no event of this kernel has '{}' in its name", text),
-                   all.empty() ? "run it as root: tracepoints are root's" : "zerotax trace events lists all of them");
+                   all.empty() ? "run zerotax as root, because only root can read tracepoints"
+                               : "zerotax trace events lists all events");
 }
 
 std::string kernel_events_text(const EventList& events) {
@@ -100,7 +101,7 @@ void check_trigger(const std::string& until) {
   if (until.empty()) return;
   if (until.starts_with("kernel_")) {
     throw UsageError(
-        fmt::format("--until '{}' is an event of the kernel, and only the program's own end its trace", until),
+        fmt::format("--until '{}' is a kernel event, and only the program's own events can end its trace", until),
         "name a type of event that the program records");
   }
   check_event_name("--until", until);

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 void check_folder(const std::string& folder) {
   std::error_code failure;
   if (fs::exists(folder, failure) && (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure))) {
-    throw UsageError(fmt::format("'{}' already exists", folder), "remove it, or name another folder with -o");
+    throw UsageError(fmt::format("'{}' already exists", folder),
+                     "remove the existing file or folder, or name another folder with -o");
   }
   fs::create_directories(folder, failure);
   if (failure) {
@@ -30,10 +31,10 @@ void check_folder(const std::string& folder) {
   }
 }
 
-/// Records the kernel's events while there is a program to watch.
+/// Records kernel events while the program runs.
 class KernelWatch {
  public:
-  /// Throws as KernelLog, FaultTracer and KernelEventLog.
+  /// Throws the errors of KernelLog, FaultTracer and KernelEventLog.
   KernelWatch(const std::string& folder, bool faults, const std::vector<KernelEventKind>& kinds) : log_(folder) {
     if (faults) {
       FaultTracerOptions options;

@@ -28,18 +28,13 @@ Process process_of(const CtfProcess& recorded) {
   return process;
 }
 
-std::string seconds(const Span& span) {
-  if (span.events == 0) return "n/a";
-  return fmt::format("{:.6f}", static_cast<double>(*span.last_ns - *span.first_ns) * 1e-9);
-}
-
 std::string distribution_row(const Distribution& time, const std::string& who) {
   return fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n", format_count(time.count),
                      time_text(time.total_ns), time_text(time.min_ns), time_text(time.median_ns),
                      time_text(time.p95_ns), time_text(time.p99_ns), time_text(time.max_ns), who);
 }
 
-/// "mean 1.2 ms, standard deviation 200 µs (variance 4e+10 ns²)".
+/// Formats mean and spread, such as "mean 1.2 ms, standard deviation 200 µs (variance 4e+10 ns²)".
 std::string moments_text(const Distribution& all) {
   if (!all.mean_ns) return "";
   std::string text = "mean " + time_text(all.mean_ns);
@@ -55,12 +50,12 @@ std::string intervals_text(const Intervals& intervals) {
   std::string text = fmt::format("\nfrom {} to {}", intervals.from, intervals.to);
   if (from_key != "thread" || to_key != "thread") {
     text += from_key == to_key ? fmt::format(" with the same {}", from_key)
-                               : fmt::format(" where {} of the first is {} of the second", from_key, to_key);
+                               : fmt::format(" where {} of the first event equals {} of the second", from_key, to_key);
   }
   text += fmt::format("\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  thread\n", "count", "total", "min", "median", "p95",
                       "p99", "max");
   text += distribution_row(intervals.all, "all");
-  // One row would only say the same again.
+  // If only one thread has intervals, its row would repeat the total.
   for (const IntervalThread& row : intervals.threads) {
     if (row.time.count == 0 || intervals.threads.size() == 1) continue;
     text += distribution_row(row.time, fmt::format("{}:{}", row.pid, row.tid));
@@ -71,6 +66,11 @@ std::string intervals_text(const Intervals& intervals) {
 }
 
 }  // namespace
+
+std::string seconds_text(const Span& span) {
+  if (span.events == 0) return "n/a";
+  return fmt::format("{:.6f}", static_cast<double>(*span.last_ns - *span.first_ns) * 1e-9);
+}
 
 void Span::add(std::int64_t ns) {
   first_ns = events == 0 ? ns : std::min(*first_ns, ns);
@@ -109,12 +109,7 @@ std::string problems_text(const std::vector<std::string>& problems) {
   return text;
 }
 
-std::string warnings_text(const Source& source) {
-  std::string text = problems_text(source.problems);
-  if (source.discarded > 0)
-    text += fmt::format("! {} discarded\n", format_counted(source.discarded, "record was", "records were"));
-  return text;
-}
+std::string warnings_text(const Source& source) { return problems_text(warnings(source)); }
 
 std::string list_text(const Summary& summary) {
   std::string text;
@@ -122,7 +117,7 @@ std::string list_text(const Summary& summary) {
     text += fmt::format("process {} {} ({})\n", process.pid, printable(process.name), printable(process.folder));
     text += fmt::format("{:>10} {:>12} {:>10} {:>12}\n", "thread", "events", "discarded", "seconds");
     for (const Stream& row : process.streams) {
-      text += fmt::format("{:>10} {:>12} {:>10} {:>12}{}\n", row.tid, row.events, row.discarded, seconds(row),
+      text += fmt::format("{:>10} {:>12} {:>10} {:>12}{}\n", row.tid, row.events, row.discarded, seconds_text(row),
                           row.in_handlers ? "  in signal handlers that interrupted a record" : "");
     }
   }
@@ -130,15 +125,15 @@ std::string list_text(const Summary& summary) {
 }
 
 std::string summary_text(const Summary& summary) {
-  std::string text =
-      fmt::format("{} in {} s, {}, {} discarded\n", format_counted(summary.events, "event"), seconds(summary),
-                  format_counted(summary.processes.size(), "process", "processes"), summary.discarded);
+  std::string text = wrap(headline(summary)) + "\n";
+  text += fmt::format("{} in {} s, {}, {} discarded\n", format_counted(summary.events, "event"), seconds_text(summary),
+                      format_counted(summary.processes.size(), "process", "processes"), summary.discarded);
   text += fmt::format("\n{:>12} {:>12}  event\n", "count", "seconds");
   for (const EventCount& row : summary.types) {
-    text += fmt::format("{:>12} {:>12}  {}\n", row.events, seconds(row), row.name);
+    text += fmt::format("{:>12} {:>12}  {}\n", row.events, seconds_text(row), row.name);
   }
   if (summary.intervals) text += intervals_text(*summary.intervals);
-  return text;
+  return text + warnings_text(summary);
 }
 
 }  // namespace zerotax::trace

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kLongestNs = 1e12;
 
-/// "10ms", "0.5s", "200us" in nanoseconds; nothing if it is no such time.
+/// Converts "10ms", "0.5s" or "200us" to nanoseconds; returns std::nullopt for anything else.
 std::optional<std::int64_t> parse_time(const std::string& text) {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
@@ -53,7 +53,8 @@ std::optional<FaultRate> parse_rate(const std::string& text) {
   return rate;
 }
 
-/// A record overwrites another soon: the buffers of the kernel are read more often than usual.
+/// Pause between reads of the kernel's buffers. The pause is shorter than usual, because new records in the program's
+/// buffers soon overwrite old records.
 constexpr std::chrono::milliseconds kPause{1};
 
 }  // namespace
@@ -62,7 +63,8 @@ TriggeredRun::TriggeredRun(const std::string& until, bool kernel) {
   if (until.empty()) return;
   trigger_ = parse_trigger(until);
   if (kernel) {
-    throw UsageError("--until ends the trace of the program, and --kernel records beside it", "leave out one of them");
+    throw UsageError("--until ends the trace of the program, but --kernel records outside the program",
+                     "leave out one of them");
   }
   if (trigger_.rate) {
     watch_ = std::make_unique<FaultWatch>(*trigger_.rate);
@@ -94,7 +96,7 @@ Trigger parse_trigger(const std::string& until) {
 std::string event_trigger_text(const std::vector<EventCount>& types, const std::string& event) {
   for (const EventCount& type : types) {
     if (::fnmatch(event.c_str(), type.name.c_str(), 0) != 0 || type.events == 0) continue;
-    return fmt::format("stopped at the first {}: the trace has what preceded it\n", type.name);
+    return fmt::format("stopped at the first {}: the trace has the records before it\n", type.name);
   }
   return fmt::format("no {} was recorded: the trace has the latest records before the end\n", event);
 }
@@ -116,7 +118,8 @@ void FaultWatch::count(const Fault& fault) {
   if (recent_.size() < rate_.faults) return;
   if (recent_.back() - recent_.front() > static_cast<std::uint64_t>(rate_.within_ns)) return;
   stop_all();
-  // A program takes hundreds of faults before its recorder is there.
+  // A program takes hundreds of faults before its recorder starts, so a rate reached without any stopped process does
+  // not count.
   reached_ = stopped_ > 0 || !failures_.empty();
   if (!reached_) recent_.clear();
 }
@@ -131,7 +134,7 @@ void FaultWatch::stop_all() {
       ControlClient client(static_cast<pid_t>(std::atoi(name.c_str() + prefix.size())), control_.path());
       if (client.ask(recorder::ControlAction::kStop).result == recorder::ControlResult::kDone) ++stopped_;
     } catch (const Error& error) {
-      failures_.emplace_back(error.what());  // it may have ended by itself
+      failures_.emplace_back(error.what());  // the process may have ended by itself
     }
   }
 }
@@ -140,13 +143,13 @@ std::string FaultWatch::finish() {
   const FaultData data = tracer_->finish();
   const std::string rate =
       fmt::format("{} in {}", format_counted(rate_.faults, "fault"), format_ns(static_cast<double>(rate_.within_ns)));
-  std::string text = reached_ ? fmt::format("stopped {} at {}: the trace has what preceded that\n",
+  std::string text = reached_ ? fmt::format("stopped {} at {}: the trace has the records before it\n",
                                             format_counted(stopped_, "process", "processes"), rate)
                               : fmt::format("never {}: the trace has the latest records before the end\n", rate);
   for (const std::string& failure : failures_) text += fmt::format("! {}\n", printable(failure));
   if (data.lost > 0) {
     text += fmt::format("! {} lost: the rate may have been reached earlier\n",
-                        format_counted(data.lost, "event of the kernel was", "events of the kernel were"));
+                        format_counted(data.lost, "kernel event was", "kernel events were"));
   }
   return text;
 }

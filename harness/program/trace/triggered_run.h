@@ -13,34 +13,35 @@
 
 namespace zerotax::trace {
 
-/// So many page faults within so much time.
+/// A rate of page faults: this number within this time.
 struct FaultRate {
   std::uint64_t faults = 0;
   std::int64_t within_ns = 0;
 };
 
-/// What ends a trace that keeps what preceded it (--until): a type of event that the program records, or a rate of
-/// faults.
+/// The trigger that ends a trace (--until): a type of event that the program records, or a rate of faults. The trace
+/// keeps the records from before the trigger.
 struct Trigger {
-  std::string event;  ///< name, with * and ?; empty: a rate
+  std::string event;  ///< name of the event, with * and ?; empty for a rate
   std::optional<FaultRate> rate;
 };
 
-/// "deadline_missed", or "100 faults in 10ms". Throws UsageError if it is neither.
+/// Parses "deadline_missed" or "100 faults in 10ms". Throws UsageError if `until` is neither.
 Trigger parse_trigger(const std::string& until);
 
-/// Whether such an event ended the trace of a program, which has these types of event, in a sentence.
+/// Returns a sentence that says whether `event` ended the trace of a program. `types` are the types of event in the
+/// trace.
 std::string event_trigger_text(const std::vector<EventCount>& types, const std::string& event);
 
-/// Stops the trace of the program that the calling thread starts next, and of all that is started from it by exec, as
-/// soon as they take page faults at this rate, all together. They inherit our environment, which makes their buffers
-/// keep the latest records, and lets them be stopped.
+/// Stops the traces of the next program that the calling thread starts, and of all its descendants, when all these
+/// processes together reach the rate of page faults. Sets variables in this command's environment, which the processes
+/// inherit: buffers keep the latest records, and traces can be stopped.
 class FaultWatch {
  public:
-  /// Throws MachineError if faults cannot be watched.
+  /// Throws MachineError if faults cannot be observed.
   explicit FaultWatch(FaultRate rate);
 
-  /// Ends watching, and says what happened. Once, after the program's end.
+  /// Stops watching and returns a sentence about the outcome. Must be called once, after the program has ended.
   std::string finish();
 
  private:
@@ -51,22 +52,23 @@ class FaultWatch {
   TemporaryFolder control_{"control"};
   std::deque<std::uint64_t> recent_;  ///< times of the latest faults
   bool reached_ = false;
-  unsigned stopped_ = 0;  ///< processes
+  unsigned stopped_ = 0;  ///< number of stopped processes
   std::vector<std::string> failures_;
   std::unique_ptr<FaultTracer> tracer_;
 };
 
-/// A run of a program that records until something happens (--until); without it, does nothing. Puts into our
-/// environment what the program inherits.
+/// Ends the traces of a program at a trigger (--until). Does nothing without a trigger. Sets variables in this
+/// command's environment that the program inherits.
 class TriggeredRun {
  public:
-  /// To be made directly before the program is started. Throws UsageError for what cannot end a trace, MachineError if
-  /// faults cannot be watched.
+  /// Must be constructed directly before the program starts. Throws UsageError if `until` cannot end a trace,
+  /// MachineError if faults cannot be observed.
   TriggeredRun(const std::string& until, bool kernel);
 
-  /// After the program's end: what happened to a rate of faults, in a sentence; empty: no rate was given.
+  /// Returns a sentence that says whether the rate of faults was reached; empty if no rate was given. Must be called
+  /// after the program has ended.
   std::string finish();
-  /// What happened to an event, in a sentence; empty: no event was given.
+  /// Returns a sentence that says whether the event occurred; empty if no event was given.
   [[nodiscard]] std::string event_text(const Summary& summary) const;
 
  private:

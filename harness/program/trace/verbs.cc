@@ -52,7 +52,7 @@ std::vector<NamedPath> trace_files(const std::string& folder) {
 
 void write_perfetto_file(const std::string& path, CtfTrace& trace) {
   if (path.empty()) return;
-  std::fflush(stdout);  // the output may be the same file
+  std::fflush(stdout);  // standard output may be the same file
   NewFile made(path);
   std::FILE* file = ::fdopen(::fcntl(made.fd(), F_DUPFD_CLOEXEC, 3), "w");
   if (file == nullptr) cannot_write(path, errno);

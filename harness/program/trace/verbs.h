@@ -11,7 +11,7 @@
 
 namespace zerotax::trace {
 
-/// A verb of `zerotax trace` with a file of its own, <verb>_command.cc.
+/// A verb of `zerotax trace` that has its own file, <verb>_command.cc.
 struct TraceVerb {
   Arguments arguments;
   std::function<ExitStatus()> act;
@@ -20,21 +20,21 @@ struct TraceVerb {
 TraceVerb functions_verb(Arguments& arguments);
 std::vector<TraceVerb> control_verbs(Arguments& arguments);  ///< start, stop, status
 
-// Functions that verbs share.
+// Functions shared by verbs.
 
-/// An option whose value, `shown`, is a name that may have * and ?, and which may be given several times.
-/// A pattern after ! excludes what matches it (unwanted_of).
+/// Adds a repeatable option. `shown` names its value in the help: a name that may contain * and ?. A pattern after !
+/// excludes what it matches (see unwanted_of).
 void add_patterns(Arguments& verb, const std::string& option, std::vector<std::string>& to, const char* shown,
                   const std::string& description);
-/// Removes the patterns that begin with ! from `patterns`, and returns them without the !.
+/// Removes from `patterns` those that begin with !, and returns these without the !.
 std::vector<std::string> unwanted_of(std::vector<std::string>& patterns);
 
-/// A required argument: the folder of a trace.
+/// Adds the required argument for the folder of a trace.
 void add_trace_folder(Arguments& verb, std::string& folder);
-/// The files of a trace, which no output may overwrite; none if there is no such folder. Throws UsageError if there is
-/// nothing of a trace in it.
+/// Returns the files of a trace, which no output may overwrite. Returns no files if the folder does not exist. Throws
+/// UsageError if the folder contains no trace.
 std::vector<NamedPath> trace_files(const std::string& folder);
-/// Writes the events for ui.perfetto.dev; nothing if `path` is empty. Throws UsageError if that fails.
+/// Writes the events for ui.perfetto.dev. Does nothing if `path` is empty. Throws UsageError if the write fails.
 void write_perfetto_file(const std::string& path, CtfTrace& trace);
 
 }  // namespace zerotax::trace

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/size.h"
+#include "baseline/check_document.h"
 #include "baseline/document.h"
 #include "baseline/lasting_changes.h"
 #include "baseline/measurer.h"
@@ -14,17 +15,20 @@
 #include "baseline/table.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
+#include "files/document.h"
 #include "files/output_file.h"
 #include "os/environment.h"
 #include "os/load.h"
 #include "os/print.h"
+#include "prove/run.h"
+#include "run/interrupt.h"
 #include "run/wait_lock.h"
 
 namespace zerotax::baseline {
 namespace {
 
-/// Returns whether a baseline may be written, and prints the points that fail. A baseline should hold healthy points
-/// only.
+/// Returns whether a baseline may be written, and prints the points that fail. A baseline should contain only healthy
+/// points.
 bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& measured, bool allow_failing) {
   std::vector<std::string> failing;
   for (const Baseline& each : measured) {
@@ -35,20 +39,21 @@ bool may_be_blessed(const Allocator& allocator, const std::vector<Baseline>& mea
   if (failing.empty()) return true;
   const char* consequence = allow_failing
                                 ? "the baseline contains points that fail"
-                                : "no baseline is written, because these points fail (--allow-failing accepts "
-                                  "them; zerotax run says why they fail)";
+                                : "no baseline is written, because these points fail (--allow-failing accepts them;"
+                                  " zerotax run explains the failures)";
   print_text("{} {}: {}:\n", allocator.name, allocator.version, consequence);
   for (const std::string& line : failing) print_text("  {}\n", line);
   return allow_failing;
 }
 
-/// The path of the baseline to write, for each allocator. Throws UsageError if allocators and files do not fit.
+/// Returns the path of the baseline to write for each allocator. Throws UsageError if the allocators and files do not
+/// match.
 std::vector<std::string> paths_of(const Options& options, const std::vector<Allocator>& allocators) {
   std::error_code failure;
   const bool folder = std::filesystem::is_directory(options.baseline, failure);
   if (allocators.size() > 1 && !folder) {
     throw UsageError(fmt::format("{} allocators do not fit in the one file {}", allocators.size(), options.baseline),
-                     "name one with --allocator, or give --baseline a folder");
+                     "name an allocator with --allocator, or give --baseline a folder");
   }
   if (options.measure.allocators.size() == 1 && folder) {
     throw UsageError(
@@ -68,7 +73,7 @@ void add_names(const std::vector<std::string>& names, const char* why, Allocator
   for (const std::string& name : names) result.not_compared.push_back({name, why});
 }
 
-/// Adds what the command line left out.
+/// Adds to `not_compared` the parts of the baseline that --size and --only exclude.
 void add_left_out(const Baseline& whole, const CheckScope& scope, AllocatorCheck& result) {
   if (!scope.sizes.empty()) result.not_compared.push_back({"points of other sizes", "left out by --size"});
   if (!scope.all_metrics) result.not_compared.push_back({"all other metrics", "left out by --only"});
@@ -79,7 +84,15 @@ void add_left_out(const Baseline& whole, const CheckScope& scope, AllocatorCheck
   }
 }
 
-AllocatorCheck check_one(const CheckSubject& subject, const CheckScope& scope, double timeout_s) {
+/// Searches for broken promises.
+prove::Proof proof_of(const Allocator& allocator) {
+  prove::Proofs proofs = prove::prove_all(prove::with_libraries({allocator}), prove::fixed_request(), {});
+  end_if_stopped();
+  return std::move(proofs.proofs.front());
+}
+
+AllocatorCheck check_one(const CheckSubject& subject, const CheckScope& scope, const Options& options) {
+  const double timeout_s = options.measure.timeout_s;
   const LoadReading start = read_load();
   const Baseline sizes = cut_to_sizes(subject.baseline, scope, subject.path);
   const Baseline compared = cut_to_metrics(sizes, scope);
@@ -90,7 +103,7 @@ AllocatorCheck check_one(const CheckSubject& subject, const CheckScope& scope, d
   AllocatorCheck result;
   result.allocator = subject.allocator;
   result.baseline_path = subject.path;
-  // The review judges a change by all known metrics, even if the command line asked for fewer.
+  // The review judges changes by all known metrics, even if the command line selects only some of them.
   result.review = review_changes(scope.all_metrics || !scope.metrics.empty() ? sizes : compared, verdict.measured,
                                  std::move(verdict.changes));
   result.verdict = result.review.verdict;
@@ -112,6 +125,7 @@ AllocatorCheck check_one(const CheckSubject& subject, const CheckScope& scope, d
   result.load = load_between(start, read_load());
   result.notes = subject.notes;
   result.accept = subject.accept;
+  if (options.prove) result.proof = proof_of(subject.allocator);
   return result;
 }
 
@@ -135,13 +149,14 @@ ExitStatus bless_allocators(const Options& options) {
     }
     {
       const UniqueFd lock = wait_for_folder_lock(paths[i]);
-      check_overwrite(allocator, paths[i], options.force);  // another command may have written it while we measured
+      check_overwrite(allocator, paths[i], options.force);  // another command may have written the file during the
+                                                            // measurement
       write_file(paths[i], json_text(to_json(baseline)));
     }
     print_text("{} {}: {}\n", allocator.name, allocator.version, paths[i]);
     print_lines(stdout, unsteady_text(baseline));
     for (const std::string& name : *baseline.by_the_clock) {
-      print_text("  depends on the clock, measured with the clock stopped: {}\n", name);
+      print_text("  depends on the clock; measured with the clock stopped: {}\n", name);
     }
   }
   return status;
@@ -158,12 +173,17 @@ ExitStatus check_allocators(const Options& options) {
   check_outputs(options.exchange.outputs(), inputs);
   options.exchange.check_page();
   return check_each(
-      subjects, [&](const CheckSubject& subject) { return check_one(subject, scope, options.measure.timeout_s); },
+      subjects, [&](const CheckSubject& subject) { return check_one(subject, scope, options); },
       [&](std::vector<AllocatorCheck> results) {
         const AllocatorChecks checks = checks_of(std::move(results), options.strict);
-        options.exchange.publish(check_outcomes(checks), check_json(checks),
-                                 check_text(checks, options.explain, palette_for(stdout)));
-        say_next(next_step(checks, options.explain, Subcommand::command_line));
+        const Palette palette = palette_for(stdout);
+        const bool full = options.explain || wants_full_text();
+        options.exchange.publish(
+            check_outcomes(checks), document_of(check_document(checks)),
+            full ? check_text(checks, options.explain, palette) : answer_text(check_answer(checks, palette)));
+        if (full && checks.verdict != Verdict::kSame) {
+          say_next(options.explain ? accept_command(checks) : explain_command(Subcommand::command_line));
+        }
         return checks.passed ? ExitStatus::kDone : ExitStatus::kFinding;
       });
 }

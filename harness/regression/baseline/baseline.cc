@@ -44,7 +44,7 @@ void add_change(const PointIdentity& point, const std::string& where, BaselineCh
   changes.push_back(std::move(change));
 }
 
-/// A number that can be a little off: of system calls, how many there are.
+/// Returns the value as a number, for comparison with a tolerance. For system calls, returns their total.
 std::optional<double> number_of(const MetricValue& value) {
   if (value.calls() == nullptr) return value.number();
   double all = 0;
@@ -52,7 +52,7 @@ std::optional<double> number_of(const MetricValue& value) {
   return all;
 }
 
-/// By how much a number may differ from another.
+/// Returns the largest difference from `from` that the tolerance permits.
 double most_of(const Tolerance* tolerance, double from) {
   if (tolerance == nullptr) return 0;
   return tolerance->is_share ? tolerance->most * from : tolerance->most;
@@ -64,7 +64,8 @@ bool is_within(const MetricValue& before, const MetricValue& after, const Tolera
   return tolerance != nullptr && one && other && std::abs(*one - *other) <= most_of(tolerance, *one);
 }
 
-/// Where a value lies outside of a range of numbers: the end nearby, and the side.
+/// If a value lies outside of the range, returns the nearest end of the range, and the side of the value: "-" (below)
+/// or "+" (above).
 std::optional<std::pair<std::uint64_t, const char*>> outside(std::uint64_t value, const Range& range,
                                                              const Tolerance* tolerance) {
   const std::uint64_t end = range.nearest(value);
@@ -86,7 +87,8 @@ void set_times(SystemCalls& calls, const std::string& name, std::uint64_t times)
   }
 }
 
-/// How a value lies outside of what `bless` saw: `before` and `ways` of a change; no ways: it lies inside.
+/// Compares a value with the range that `bless` saw. If the value lies outside of the range, sets `before` and `ways`
+/// of the change; otherwise leaves `ways` empty.
 void compare_with_range(const SeenRange& range, const MetricValue& after, const Tolerance* tolerance,
                         BaselineChange& change) {
   if (const auto number = after.count()) {
@@ -113,7 +115,7 @@ void compare_with_range(const SeenRange& range, const MetricValue& after, const 
   }
 }
 
-/// How a metric differs, if it does. One that a side lacks was not measured then: no difference.
+/// Returns the change of a metric, if any. A metric that is n/a on one side has not changed.
 std::optional<BaselineChange> change_of(const SeenRange* range, const MetricValue& before, const MetricValue& after,
                                         Metric metric, const Tolerances& tolerances) {
   BaselineChange change;
@@ -153,7 +155,7 @@ void compare_points(const Baseline& baseline, const Point& before, const Point& 
   }
 }
 
-/// Thresholds are matched by size: one that is gone, one that is new, one that means something else.
+/// Matches thresholds by size, and adds a change for each threshold that is gone, is new or has a different meaning.
 void compare_thresholds(const std::vector<BaselineThreshold>& before, const std::vector<UncertainThreshold>& uncertain,
                         const std::vector<BaselineThreshold>& after, Changes& changes) {
   const auto find = [](const std::vector<BaselineThreshold>& list, std::uint64_t at) {
@@ -298,7 +300,7 @@ std::vector<BaselineChange> points_not_measured(const Baseline& before, const Ba
     change.point = identity_of(point);
     change.kind = ChangeKind::kNotMeasured;
     change.name = name_of(*change.point);
-    change.line = change.name + " is not measured any more";
+    change.line = change.name + " is no longer measured";
     missing.push_back(std::move(change));
   }
   return missing;

@@ -14,53 +14,43 @@
 #include "os/environment.h"
 #include "point/point_document.h"
 #include "point/typed_point.h"
-#include "record/result.h"
-#include "record/runs/document.h"
 
 namespace zerotax::baseline {
 
 void to_json(Json& json, const BaselineThreshold& threshold) {
-  json = {{"at_bytes", threshold.at_bytes}, {"changes", threshold.changes}, {"directions", Json::array()}};
-  for (const BehaviourChange& change : threshold.changes) json["directions"].push_back(change.direction);
-  if (any_fails(threshold.changes)) json["fails"] = true;
+  ThresholdEntry entry{threshold.at_bytes, threshold.changes, {}, {}};
+  entry.directions.emplace();
+  for (const BehaviourChange& change : threshold.changes) entry.directions->push_back(change.direction);
+  if (any_fails(threshold.changes)) entry.fails = true;
+  json = entry;
 }
 void from_json(const Json& json, BaselineThreshold& threshold) {
-  threshold = {json.at("at_bytes"), json.at("changes")};
-  // A baseline of version 0.2 has the words alone.
-  const auto directions = json.find("directions");
-  if (directions == json.end()) return;
-  if (directions->size() != threshold.changes.size()) {
-    throw std::invalid_argument(
-        fmt::format("/thresholds: at {} bytes, as many directions as changes are needed", threshold.at_bytes));
+  const auto entry = json.get<ThresholdEntry>();
+  threshold = {entry.at_bytes, entry.changes};
+  // A baseline of zerotax 0.2 stores the words of a threshold without the directions.
+  if (!entry.directions) return;
+  if (entry.directions->size() != threshold.changes.size()) {
+    throw std::invalid_argument(fmt::format(
+        "/thresholds: at {} bytes, the number of directions differs from the number of changes", threshold.at_bytes));
   }
   for (std::size_t i = 0; i < threshold.changes.size(); ++i) {
-    directions->at(i).get_to(threshold.changes[i].direction);
-    threshold.changes[i].fails = json.value("fails", false);
+    threshold.changes[i].direction = (*entry.directions)[i];
+    threshold.changes[i].fails = entry.fails.value_or(false);
   }
-}
-ZEROTAX_FIELDS(UncertainThreshold, from_bytes, to_bytes, changes, seen, looks)
-
-void to_json(Json& json, const PointIdentity& point) {
-  json = {{"case", point.case_name}, {"size_bytes", point.size_bytes}, {"touch", point.touch}};
-  json["thread"] = point.thread;
-}
-
-void from_json(const Json& json, PointIdentity& point) {
-  point = {json.at("case"), json.at("size_bytes"), json.at("touch"), json.at("thread")};
 }
 
 void to_json(Json& json, const SeenRange& range) {
-  json = range.point;
-  json["call"] = range.call;
-  json["metric"] = dotted_key(row_of(range.metric));
-  json["runs"] = range.runs;
-  if (row_of(range.metric).kind == MetricKind::kWord) {
-    json["words"] = range.words;
-  } else if (row_of(range.metric).kind == MetricKind::kSystemCalls) {
-    json["calls"] = range.calls;
+  const MetricRow& row = row_of(range.metric);
+  RangeEntry entry{range.point, range.call, dotted_key(row), range.runs, {}, {}, {}, {}};
+  if (row.kind == MetricKind::kWord) {
+    entry.words = range.words;
+  } else if (row.kind == MetricKind::kSystemCalls) {
+    entry.calls = range.calls;
   } else {
-    json.update(range.number);
+    entry.low = range.number.low;
+    entry.high = range.number.high;
   }
+  json = entry;
 }
 
 Json steady_json(const Point& point) {
@@ -71,7 +61,7 @@ Json steady_json(const Point& point) {
 
 namespace {
 
-/// The word of a baseline for ClockMode::kStopped.
+/// The word in a baseline for ClockMode::kStopped.
 constexpr const char* kStopped = "stopped";
 
 Json point_to_json(const Point& point) {
@@ -85,25 +75,22 @@ Json point_to_json(const Point& point) {
   return json;
 }
 
-SeenRange range_from_json(const Json& json) {
-  SeenRange range;
-  json.get_to(range.point);
-  json.at("call").get_to(range.call);
-  const auto metric = metric_of_key(json.at("metric").get<std::string>());
-  if (!metric) throw std::invalid_argument(": unknown metric " + json_line(json.at("metric")));
-  range.metric = *metric;
-  json.at("runs").get_to(range.runs);
-  if (json.contains("low")) json.get_to(range.number);
-  range.words = json.value("words", std::vector<std::string>());
-  range.calls = json.value("calls", std::map<std::string, Range>());
+SeenRange range_of(const RangeEntry& entry) {
+  const auto metric = metric_of_key(entry.metric);
+  if (!metric) throw std::invalid_argument(": unknown metric " + json_line(entry.metric));
+  SeenRange range{{entry, entry.call, *metric}, entry.runs, {}, {}, {}};
+  if (entry.low && entry.high) range.number = {*entry.low, *entry.high};
+  range.number.check_fields();
+  range.words = entry.words.value_or(std::vector<std::string>());
+  range.calls = entry.calls.value_or(CallRanges());
   return range;
 }
 
-std::vector<SeenRange> ranges_from_json(const Json& json) {
+std::vector<SeenRange> ranges_of(const std::vector<JsonOf<RangeEntry>>& entries) {
   std::vector<SeenRange> ranges;
-  for (const Json& each : json) {
+  for (const JsonOf<RangeEntry>& each : entries) {
     try {
-      ranges.push_back(range_from_json(each));
+      ranges.push_back(range_of(each.json.get<RangeEntry>()));
     } catch (const std::invalid_argument& problem) {
       throw std::invalid_argument(fmt::format("/ranges/{}{}", ranges.size(), problem.what()));
     }
@@ -111,12 +98,12 @@ std::vector<SeenRange> ranges_from_json(const Json& json) {
   return ranges;
 }
 
-std::vector<Point> points_from_json(const Json& json, std::uint64_t page) {
+std::vector<Point> points_of(const std::vector<JsonOf<KeptPoint>>& entries, std::uint64_t page) {
   std::vector<Point> points;
-  for (const Json& each : json) {
+  for (const JsonOf<KeptPoint>& each : entries) {
     const std::string place = fmt::format("/points/{}", points.size());
     try {
-      const Point& point = points.emplace_back(point_from_json(each, page));
+      const Point& point = points.emplace_back(point_from_json(each.json, page));
       if (const std::string problem = contradiction_in(point); !problem.empty()) throw std::invalid_argument(problem);
       for (std::size_t i = 0; i + 1 < points.size(); ++i) {
         if (identity_of(points[i]) != identity_of(point)) continue;
@@ -129,7 +116,7 @@ std::vector<Point> points_from_json(const Json& json, std::uint64_t page) {
   return points;
 }
 
-/// A condition in words.
+/// Returns a condition in words.
 template <typename T>
 std::string condition(const Measured<T>& found) {
   return found ? fmt::format("{}", *found) : "unknown";
@@ -151,7 +138,8 @@ std::vector<Program> programs_from_json(const Json& json) {
   std::set<std::string> names;
   for (const Json& each : json.at("programs")) {
     try {
-      const Program& program = programs.emplace_back(each.get<Program>());
+      Program& program = programs.emplace_back(each.get<Program>());
+      program.name = printable(program.name);
       if (!names.insert(program.name).second) throw std::invalid_argument(": it occurs twice");
     } catch (const std::invalid_argument& problem) {
       throw std::invalid_argument(
@@ -164,93 +152,75 @@ std::vector<Program> programs_from_json(const Json& json) {
 }  // namespace
 
 Json to_json(const Baseline& baseline) {
-  Json json{{"schema", "zerotax.baseline/1"},
-            {"allocator", baseline.allocator},
-            {"version", baseline.version},
-            {"env", baseline.env},
-            {"measured_on", baseline.measured_on}};
-  if (baseline.clock == ClockMode::kStopped) json["conditions"] = {{"clock", kStopped}};
-  json["points"] = Json::array();
-  for (const Point& point : baseline.points) json["points"].push_back(point_to_json(point));
-  write_field(json, "thresholds", baseline.thresholds);
-  if (!baseline.uncertain.empty()) json["uncertain_thresholds"] = baseline.uncertain;
-  if (!baseline.ranges.empty()) json["ranges"] = baseline.ranges;
-  write_field(json, "by_the_clock", baseline.by_the_clock);
-  return json;
+  BaselineEntry entry;
+  entry.allocator = baseline.allocator;
+  entry.version = baseline.version;
+  entry.env = baseline.env;
+  entry.measured_on = baseline.measured_on;
+  if (baseline.clock == ClockMode::kStopped) entry.conditions = MeasuringConditions{kStopped};
+  for (const Point& point : baseline.points) entry.points.push_back({point_to_json(point)});
+  entry.thresholds = baseline.thresholds;
+  entry.uncertain = baseline.uncertain;
+  for (const SeenRange& range : baseline.ranges) entry.ranges.push_back({range});
+  entry.by_the_clock = baseline.by_the_clock;
+  return entry;
 }
 
 Baseline baseline_from_json(const Json& json) {
+  auto entry = json.get<BaselineEntry>();
   Baseline baseline;
-  read_field(json, "allocator", baseline.allocator);
-  read_field(json, "version", baseline.version);
-  read_field(json, "env", baseline.env);
-  read_field(json, "measured_on", baseline.measured_on);
-  if (const auto found = json.find("conditions"); found != json.end()) {
-    baseline.clock = text_field(*found, "clock", "") == kStopped ? ClockMode::kStopped : ClockMode::kReal;
-  }
-  baseline.points = points_from_json(json.at("points"), page_bytes_of(baseline.measured_on));
-  read_field(json, "thresholds", baseline.thresholds);
-  baseline.uncertain = json.value("uncertain_thresholds", std::vector<UncertainThreshold>());
-  baseline.ranges = ranges_from_json(json.value("ranges", Json::array()));
-  read_field(json, "by_the_clock", baseline.by_the_clock);
+  baseline.allocator = std::move(entry.allocator);
+  baseline.version = std::move(entry.version);
+  baseline.env = std::move(entry.env);
+  baseline.measured_on = std::move(entry.measured_on);
+  if (entry.conditions && entry.conditions->clock == kStopped) baseline.clock = ClockMode::kStopped;
+  baseline.points = points_of(entry.points, page_bytes_of(baseline.measured_on));
+  baseline.thresholds = std::move(entry.thresholds);
+  baseline.uncertain = std::move(entry.uncertain);
+  baseline.ranges = ranges_of(entry.ranges);
+  baseline.by_the_clock = std::move(entry.by_the_clock);
   return baseline;
 }
 
-Json conditions_of(const Environment& environment) {
-  return {{"kernel", environment.kernel},
-          {"cpu", environment.cpu},
-          {"thp", environment.thp},
-          {"cpus", environment.cpus},
-          {"page_bytes", environment.page_bytes},
-          {"libc", environment.libc},
-          {"pagemap_scan", environment.pagemap_scan},
-          {"zerotax", ZEROTAX_VERSION}};
+BaselineConditions conditions_of(const Environment& environment) {
+  return {environment.kernel,
+          environment.cpu,
+          environment.thp,
+          Json(environment.cpus),
+          Json(environment.page_bytes),
+          Json(environment.libc),
+          Json(environment.pagemap_scan),
+          ZEROTAX_VERSION};
 }
 
-/// A call stack of a baseline, with its key.
-struct SiteEntry : runs::SiteKey, SiteRange {};
-ZEROTAX_FIELDS(SiteEntry, kind, stack, place, numbers)
-struct ProgramEntry : Program {
-  std::vector<SiteEntry> sites;  ///< in place of the map
-};
-ZEROTAX_FIELDS(ProgramEntry, name, command, env, exit_status, runs, measured_on, metrics, processes, sites)
-
-void to_json(Json& json, const Program& program) {
-  ProgramEntry entry{program, {}};
-  for (const auto& [key, site] : program.sites) entry.sites.push_back({key, site});
-  to_json(json, entry);
+void to_json(Json& json, const ProgramSites& sites) {
+  json = Json::array();
+  for (const auto& [key, site] : sites) json.push_back(SiteEntry{key, site});
 }
-void from_json(const Json& json, Program& program) {
-  const auto entry = json.get<ProgramEntry>();
-  program = entry;
-  program.name = printable(program.name);
-  for (const SiteEntry& site : entry.sites) program.sites.emplace(site, site);
+void from_json(const Json& json, ProgramSites& sites) {
+  for (const auto& each : json.get<std::vector<SiteEntry>>()) sites.emplace(each, each);
 }
 
-Json conditions_now(const std::string& allocator) {
+ProgramConditions conditions_now(const std::string& allocator) {
   const Environment environment = describe_environment();
   const std::string libc = condition(environment.libc);
   const std::string called = file_name(allocator).starts_with("libc.so") ? libc : allocator;
-  return {{"kernel", condition(environment.kernel)},
-          {"thp", condition(environment.thp)},
-          {"libc", libc},
-          {"aslr", can_fix_layout() ? "fixed layout" : "random layout"},
-          {"allocator", called.empty() ? "unknown" : called},
-          {"cpus", condition(environment.cpus)},
-          {"page_bytes", condition(environment.page_bytes)},
-          {"zerotax", ZEROTAX_VERSION}};
-}
-
-Json programs_json(const std::vector<Program>& programs) {
-  return {{"schema", "zerotax.program_baseline/1"}, {"zerotax_version", ZEROTAX_VERSION}, {"programs", programs}};
+  return {condition(environment.kernel),
+          condition(environment.thp),
+          libc,
+          can_fix_layout() ? "fixed layout" : "random layout",
+          called.empty() ? "unknown" : called,
+          condition(environment.cpus),
+          condition(environment.page_bytes),
+          ZEROTAX_VERSION};
 }
 
 Baseline read_baseline(const std::string& path) {
-  return read_undamaged(path, "baseline", "make a new one with `zerotax bless`", baseline_from_json);
+  return read_undamaged(path, "baseline", "make a new baseline with `zerotax bless`", baseline_from_json);
 }
 
 std::vector<Program> read_programs(const std::string& path) {
-  return read_undamaged(path, "program_baseline", "make a new one with `zerotax bless --baseline FILE -- COMMAND`",
+  return read_undamaged(path, "program_baseline", "make a new baseline with `zerotax bless --baseline FILE -- COMMAND`",
                         programs_from_json);
 }
 

@@ -7,7 +7,7 @@
 namespace zerotax::baseline {
 namespace {
 
-/// The points and edges with the smallest blocks.
+/// Keeps only the smallest points and edges.
 BaselinePart smallest_of(BaselinePart part) {
   const auto by_size = [](const PointIdentity& one, const PointIdentity& other) {
     return one.size_bytes < other.size_bytes;
@@ -24,7 +24,7 @@ bool is_in(const BaselineChange& change, const BaselinePart& part) {
   return std::find(part.points.begin(), part.points.end(), *change.point) != part.points.end();
 }
 
-/// The names of `changes` that are not among `others`.
+/// Returns the names of `changes` that are not among `others`.
 std::vector<std::string> names_without(const std::vector<BaselineChange>& changes,
                                        const std::vector<BaselineChange>& others) {
   std::vector<std::string> names;
@@ -38,7 +38,7 @@ std::vector<std::string> names_without(const std::vector<BaselineChange>& change
 
 using Values = std::vector<const MetricValue*>;
 
-/// What was measured of it, also if it was n/a; a baseline that lacks the point says nothing.
+/// Returns the values of a slot in each measurement, including n/a. A measurement that lacks the point adds none.
 Values values_of(const std::vector<Baseline>& measured, const Slot& slot) {
   Values values;
   for (const Baseline& each : measured) {
@@ -53,7 +53,7 @@ bool all_equal(const Values& values, const MetricValue& value) {
   return std::all_of(values.begin(), values.end(), [&](const MetricValue* each) { return *each == value; });
 }
 
-/// Values that are all measured.
+/// Returns the range of these values, all of which are measured.
 SeenRange range_of(const Slot& slot, const Values& values) {
   constexpr Range kNone{UINT64_MAX, 0};
   SeenRange range{slot, values.size(), kNone, {}, {}};
@@ -78,7 +78,7 @@ SeenRange range_of(const Slot& slot, const Values& values) {
   return range;
 }
 
-/// Leaves one metric unchanged, or makes it n/a and keeps its range.
+/// Leaves a metric unchanged if all measurements agree. Otherwise, makes the metric n/a, and may store its range.
 void agree(const Slot& slot, const std::vector<Baseline>& runs, const std::vector<Baseline>& paused, MetricValue& value,
            std::vector<SeenRange>& ranges) {
   if (!value.is_measured()) return;
@@ -86,7 +86,7 @@ void agree(const Slot& slot, const std::vector<Baseline>& runs, const std::vecto
   const Values slow = values_of(paused, slot);
   const bool steady = all_equal(stopped, value);
   if (steady && all_equal(slow, value)) return;
-  // Once can be chance.
+  // At least two paused measurements must differ, because a single difference can be chance.
   const bool never_when_slow =
       slow.size() > 1 && std::none_of(slow.begin(), slow.end(), [&](const auto* each) { return *each == value; });
   if (steady && never_when_slow) {
@@ -94,21 +94,23 @@ void agree(const Slot& slot, const std::vector<Baseline>& runs, const std::vecto
     return;
   }
   stopped.insert(stopped.end(), slow.begin(), slow.end());
-  // A time at which it could not be measured is no end of a range.
+  // The metric gets a range only if every measurement has a value.
   if (std::all_of(stopped.begin(), stopped.end(), [](const MetricValue* each) { return each->is_measured(); })) {
     ranges.push_back(range_of(slot, stopped));
   }
   value = MetricValue::not_available(kNotTheSame);
 }
 
-/// A change of behaviour that one run saw, on its way into an uncertain one.
+/// A change of behavior that one run saw. Sightings are later joined into uncertain thresholds.
 struct Sighting {
   std::size_t run;
   UncertainThreshold at;
-  bool is_noise = false;  ///< it is uncertain in that run already: how often it was seen is said of its looks
+  bool is_noise = false;  ///< whether the change is uncertain even within one run; `seen` then counts probes instead of
+                          ///< runs
 };
 
-/// Whether a sighting is of the same change: at the same place, or the same change elsewhere in another run.
+/// Returns whether a sighting belongs to an uncertain threshold: their sizes overlap, or a different run saw the same
+/// change at a different size.
 bool belongs(const Sighting& sighting, const UncertainThreshold& to, const std::set<std::size_t>& runs) {
   const bool overlaps = sighting.at.from_bytes <= to.to_bytes && to.from_bytes <= sighting.at.to_bytes;
   return overlaps || (!runs.contains(sighting.run) && sighting.at.changes == to.changes);
@@ -144,7 +146,7 @@ std::vector<UncertainThreshold> joined(const std::vector<Sighting>& sightings, s
   return found;
 }
 
-/// Thresholds that every run saw alike stay; all others become uncertain.
+/// Keeps the thresholds on which all runs agree. All other thresholds become uncertain.
 void agree_on_thresholds(const std::vector<Baseline>& runs, Baseline& agreed) {
   std::vector<const Baseline*> searched;
   for (const Baseline& run : runs) {
@@ -211,7 +213,7 @@ BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measu
     verdict.tolerated = names_without(compare_baselines(baseline, verdict.measured), verdict.changes);
   }
   std::vector<BaselineChange>& changes = verdict.changes;
-  // Measures a part again, and moves the names of changes that are gone then to `explained`.
+  // Measures a part again, and moves the names of changes that it no longer shows to `explained`.
   const auto again = [&](const BaselinePart& wanted, const PointTime& time, std::vector<std::string>& explained) {
     keep_lasting(changes, compare_baselines(baseline, measure(wanted, time), tolerances), explained,
                  [&](const BaselineChange& change) { return is_in(change, wanted); });

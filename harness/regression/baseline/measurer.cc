@@ -34,7 +34,8 @@ Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& p
   if (!part.thresholds) return work;
   const BaselineRange range = baseline_range();
   const std::vector<std::uint64_t> grid = size_grid(range.from, range.to, range.per_octave);
-  // Both sides of each known threshold join the grid, so that it is found again without a bisection.
+  // Adds both sides of each known threshold to the grid, so that the search finds the threshold again without
+  // bisecting.
   std::set<std::uint64_t> sizes(grid.begin(), grid.end());
   for (const std::uint64_t at : part.known) {
     if (range.from < at && at <= range.to) sizes.insert({at - 1, at});
@@ -43,7 +44,7 @@ Work work_of(const Allocator& allocator, double timeout_s, const BaselinePart& p
   return work;
 }
 
-/// All points of the given sizes; without sizes, all points.
+/// Returns all points of the given sizes, or all points if no sizes are given.
 BaselinePart whole_part(const Allocator& allocator, double timeout_s, const std::vector<std::uint64_t>& sizes) {
   BaselinePart all;
   for (const PointSpec& spec : baseline_plan(allocator, timeout_s).points) {
@@ -82,7 +83,7 @@ class Blessing {
   }
 
  private:
-  /// Runs these points once more, and looks at each threshold that the search found. Every other run is beside busy
+  /// Runs these points once more, and tests each threshold that the search found. Every other run is beside busy
   /// threads.
   void again(const std::vector<PointIdentity>& points) {
     BaselinePart part = points_;
@@ -92,7 +93,7 @@ class Blessing {
       for (const BaselineThreshold& each : *runs_.front().thresholds) part.edges.push_back(each.at_bytes);
     }
     runs_.push_back(measurer_.measure(part, kStoppedClock));
-    // A look counts even if there was no edge to look at.
+    // An empty list of thresholds makes the run count although it had no edge to test.
     if (runs_.front().thresholds && !runs_.back().thresholds) runs_.back().thresholds.emplace();
   }
 
@@ -102,8 +103,8 @@ class Blessing {
     const auto differing = points_that_differ(runs_, paused_);
     if (differing.empty() && !thresholds_differ()) return;
     if (points_that_differ(runs_, {}).empty() && !differing.empty()) {
-      // Only pauses made a difference. If pauses make a difference again, the allocator depends on a clock that cannot
-      // be stopped.
+      // Only pauses made a difference. If further pauses also make a difference, the allocator depends on a clock that
+      // cannot be stopped.
       BaselinePart part = points_;
       part.points = differing;
       paused_.push_back(measurer_.measure(part, kPaused));
@@ -165,7 +166,7 @@ class Measuring {
     Item item;
     item.label = label;
     item.seconds = seconds;
-    item.memory_bytes = 256 * kMiB;  // a probe of a search may be larger than any point
+    item.memory_bytes = 256 * kMiB;  // a probe of a search may need more memory than any point
     item.audit = std::move(audit);
     return item;
   }
@@ -176,7 +177,7 @@ class Measuring {
 
   [[nodiscard]] double probe_seconds(std::uint64_t size) const { return seconds_of(probe_at(size, work_.time), false); }
 
-  /// Looks at each size of the grid `grid_looks` times. The largest sizes come first because they take longest.
+  /// Probes each size of the grid `grid_looks` times. The largest sizes come first because they take longest.
   void look_at_grid() {
     const std::size_t sizes = work_.grid.size();
     looks_.resize(sizes * work_.grid_looks);
@@ -203,7 +204,7 @@ class Measuring {
     return nullptr;
   }
 
-  /// The upper ends of the gaps that are to be searched; noisy ones become uncertain instead.
+  /// Returns the upper ends of the gaps to search. Noisy gaps become uncertain thresholds instead.
   std::vector<std::size_t> gaps() {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < work_.grid.size(); ++i) {
@@ -235,7 +236,7 @@ class Measuring {
     points_[place] = work_.faults ? count_point(work_.plan, spec) : audit_point(work_.plan, spec);
   }
 
-  /// Starts the searches first: each is a long task, and the points fill the other CPUs.
+  /// Starts the searches first, because each is a long task. The points fill the other CPUs.
   void search_and_measure_points() {
     const auto probe = [this](std::uint64_t size) { return signature_at(size); };
     std::vector<Item> items;
@@ -262,7 +263,8 @@ class Measuring {
   const Work& work_;
   Experiment& experiment_;
   std::mutex lock_;
-  std::vector<Signature> looks_;  ///< one for each size of the grid, then the same for the next look
+  std::vector<Signature> looks_;  ///< results of the first round of probes, one for each size of the grid, then of the
+                                  ///< second round
   std::vector<UncertainThreshold> noise_;
   ThresholdSearch search_;
   std::vector<Point> points_;
@@ -299,7 +301,8 @@ Plan baseline_plan(const Allocator& allocator, double timeout_s) {
   plan.allocators = {allocator};
   add_points(plan, {{"calloc_loop"}, {64 * kKiB, kMiB, 20 * kMiB, 100 * kMiB}, {0.0, 1.0}, {"main", "worker"}},
              kBaselineRepeats);
-  // These points show how many freed blocks are kept, and which of them serve another size.
+  // Adds points that show how many freed blocks the allocator keeps, and which kept blocks serve requests of a
+  // different size.
   add_points(plan, {{"calloc_batch"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
   add_points(plan, {{"calloc_mixed"}, {48 * kMiB}, {0.0}, {"main"}}, kBaselineRepeats);
   return plan;

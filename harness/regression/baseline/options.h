@@ -14,35 +14,36 @@ namespace zerotax::baseline {
 
 /// The options of `bless` and `check`.
 struct Options {
-  MeasureOptions measure;  ///< of a command: at most one allocator, under which the command runs
-  std::string baseline;    ///< a file, or a folder of them
-  std::string name;        ///< of a command; empty: that of its file
+  MeasureOptions measure;  ///< with a command: at most one allocator, under which the command runs
+  std::string baseline;    ///< a file, or a folder of baselines
+  std::string name;        ///< name of the command; empty: the name of its file
   bool force = false;
-  // Of bless:
-  std::int64_t rounds = 10;    ///< of a command, at most
-  bool allow_failing = false;  ///< of a command: another exit status than 0 is how it ends
+  // Options of `bless`:
+  std::int64_t rounds = 10;    ///< with a command: maximum number of runs
+  bool allow_failing = false;  ///< with a command: accept an exit status other than 0 as its result
   bool thresholds = false;
-  // Of check:
+  // Options of `check`:
   std::vector<std::string> only;
   std::vector<std::string> tolerances;
   bool explain = false;
   bool strict = false;
+  bool prove = false;
   ExchangeOptions exchange;
 };
 
-/// Measures allocators, and writes what they do into their baselines.
+/// Measures allocators, and writes their metrics into baselines.
 ExitStatus bless_allocators(const Options& options);
 /// Compares allocators with their baselines.
 ExitStatus check_allocators(const Options& options);
 
-/// Runs a command at least three times and `rounds` times at most, and writes what it does into the baseline, beside
-/// the others there. `words`: the command, or several recordings, each a command.
+/// Runs a command at least three times and at most `rounds` times, and adds its metrics to the baseline. `words` is the
+/// command, or several recordings, each of which counts as a command.
 ExitStatus bless_programs(const Options& options, const std::vector<std::string>& words);
 /// Compares commands with their baselines.
 ExitStatus check_programs(const Options& options, const std::vector<std::string>& words);
 
-/// Checks subjects one after the other, and reports all results. After a signal, reports the results so far, or throws
-/// Stop if there are none.
+/// Checks subjects one after the other, and reports all results. After a signal, reports the results that exist, or
+/// throws Stop if no result exists.
 template <typename Subject, typename Check, typename Report>
 ExitStatus check_each(const std::vector<Subject>& subjects, const Check& check, const Report& report) {
   std::vector<decltype(check(subjects.front()))> results;
@@ -57,10 +58,11 @@ ExitStatus check_each(const std::vector<Subject>& subjects, const Check& check, 
   return report(std::move(results));
 }
 
-/// Refusals of an option for allocators if a command is given, and of an option for a command if none is given.
+/// Errors for an option of allocators that is given with a command, and for an option of commands that is given without
+/// a command.
 inline const Refusal kOfAllocators{"{0} is for an allocator, but a command is given after --",
                                    "leave out {0}, or -- and everything after it"};
-inline const Refusal kOfCommands{"{0} is for a command, but none is given", "leave it out, or add -- and the command"};
+inline const Refusal kOfCommands{"{0} is for a command, but none is given", "leave out {0}, or add -- and the command"};
 /// --name: the name of a command in its baseline.
 void add_name(Arguments& arguments, std::string& name);
 

@@ -21,9 +21,10 @@ OutcomeKind kind_of(const ReviewGroup& group) {
   return failed ? OutcomeKind::kFailed : kind_of(group.direction);
 }
 
-/// The cause with what qualifies it: unique among the groups of a review, and the same in the next one.
+/// Returns the name of a group, made of its cause and scope. The name is unique within a review, and stays the same in
+/// later reviews.
 std::string group_name(const ReviewGroup& group) {
-  std::string name = word_of(group.cause);
+  std::string name = word(group.cause);
   if (group.direction == Direction::kBetter) name += ", better";
   if (group.first_calls_only) name += ", first calls";
   if (!group.thread.empty()) name += ", " + group.thread;
@@ -36,17 +37,17 @@ Outcome outcome_of(const AllocatorCheck& result, const ReviewGroup& group, bool 
   outcome.suite = result.allocator.name;
   outcome.file = result.baseline_path;
   outcome.name = group_name(group);
-  outcome.test = word_of(group.cause);
+  outcome.test = word(group.cause);
   outcome.label = group.title;
   outcome.kind = kind_of(group);
   outcome.fails = strict || group.direction != Direction::kBetter;
-  outcome.verdict = exchange::word_of(outcome.kind);
+  outcome.verdict = word(outcome.kind);
   outcome.headline = group.sentence;
   for (const std::size_t at : group.changes) outcome.details += result.review.changes[at].line + "\n";
   return outcome;
 }
 
-/// The outcomes of a check: each cause is a test, even without changes.
+/// Adds the outcomes of a check. Each cause is a test, even if it has no changes.
 void add_outcomes(const AllocatorCheck& result, bool strict, OutcomeList& list) {
   for (const ReviewGroup& group : result.review.groups) list.outcomes.push_back(outcome_of(result, group, strict));
   for (std::size_t i = 0; i <= static_cast<std::size_t>(Cause::kNotMeasured); ++i) {
@@ -56,14 +57,14 @@ void add_outcomes(const AllocatorCheck& result, bool strict, OutcomeList& list) 
       continue;
     Outcome& passed = list.outcomes.emplace_back();
     passed.suite = result.allocator.name;
-    passed.name = word_of(cause);
-    passed.verdict = exchange::word_of(passed.kind);
+    passed.name = word(cause);
+    passed.verdict = word(passed.kind);
     passed.headline = "as in the baseline";
   }
 }
 
-/// The metrics of points that are not as in the baseline, by their names, as a review knows them: the value now, if it
-/// is a number.
+/// New values of the metrics that differ from the baseline, by the names that a review uses. A value that is not a
+/// number is absent.
 using Known = std::map<std::string, std::optional<double>>;
 
 Known known_values(const AllocatorCheck& result) {
@@ -74,13 +75,14 @@ Known known_values(const AllocatorCheck& result) {
       known[change.name] = change.after.number();
       continue;
     }
-    // Nothing is known of a point that does not end well, or is missing.
+    // The metrics of a point that fails or is missing are unknown.
     for (const Metric metric : kSteadyMetrics) known[name_of(Slot{*change.point, 0, metric})] = std::nullopt;
   }
   return known;
 }
 
-/// What each point does now: as in the baseline, but for what changed, and for what was not compared.
+/// Adds the metrics of each point: the new value if the metric changed, otherwise the value of the baseline. A metric
+/// that was not compared is unknown.
 void add_benchmarks(const AllocatorCheck& result, OutcomeList& list) {
   Known known = known_values(result);
   for (const NotCompared& each : result.not_compared) known.emplace(each.name, std::nullopt);
@@ -117,17 +119,17 @@ std::string test_name(const runs::MetricRow& row, const std::string& process) {
 Outcome outcome_of(const ProgramCheck& check, const ProgramChange& change) {
   Outcome outcome;
   outcome.suite = check.subject.name;
-  outcome.file = check.baseline_path;
+  outcome.file = check.baseline.path;
   outcome.name = test_name(row_of(change.metric), change.process);
   outcome.label = words_of(change);
   outcome.kind = kind_of(change.direction);
   outcome.fails = !check.passed && (check.strict || change.direction != Direction::kBetter);
-  outcome.verdict = exchange::word_of(outcome.kind);
+  outcome.verdict = word(outcome.kind);
   outcome.headline = words_of(change);
   return outcome;
 }
 
-/// Adds the unchanged metrics of the baseline: each metric is a test.
+/// Adds the unchanged metrics of the baseline. Each metric is a test.
 void add_unchanged(const ProgramCheck& check, const std::string& process, const Ranges& ranges,
                    std::vector<Outcome>& outcomes) {
   for (const runs::MetricRow& row : runs::metric_rows()) {
@@ -140,7 +142,7 @@ void add_unchanged(const ProgramCheck& check, const std::string& process, const 
     const auto left_out = std::find_if(check.not_compared.begin(), check.not_compared.end(),
                                        [&](const auto& each) { return each.name == name_of(row, process); });
     const bool compared = left_out == check.not_compared.end();
-    outcome.verdict = compared ? exchange::word_of(outcome.kind) : "not compared";
+    outcome.verdict = compared ? word(outcome.kind) : "not compared";
     outcome.headline = compared ? format_range(row.unit, *ranges[row.metric]) : left_out->why;
   }
 }
@@ -159,13 +161,14 @@ OutcomeList check_outcomes(const AllocatorChecks& check) {
   OutcomeList list;
   list.command = "zerotax check";
   list.sentence = check.sentence;
-  list.verdict = word_of(check.verdict);
+  list.verdict = word(check.verdict);
   list.kind = kind_of(check.verdict);
   list.thing = "change";
   for (const AllocatorCheck& result : check.checks) {
     list.subject += fmt::format("{}{} against {}", list.subject.empty() ? "" : "; ", name_and_version(result.allocator),
                                 result.baseline_path);
     add_outcomes(result, check.strict, list);
+    if (result.proof) list.outcomes.push_back(prove::prove_outcome(*result.proof));
     add_benchmarks(result, list);
     add_notes(result, list);
   }
@@ -176,10 +179,10 @@ OutcomeList check_outcomes(const ProgramCheck& check) {
   OutcomeList list;
   list.command = "zerotax check";
   list.sentence = check.sentence;
-  list.verdict = word_of(check.verdict);
+  list.verdict = word(check.verdict);
   list.kind = kind_of(check.verdict);
   list.thing = "change";
-  list.subject = fmt::format("{} against {}", check.subject.name, check.baseline_path);
+  list.subject = fmt::format("{} against {}", check.subject.name, check.baseline.path);
   for (const ProgramChange& change : check.changes) list.outcomes.push_back(outcome_of(check, change));
   add_unchanged(check, "", check.baseline.metrics, list.outcomes);
   if (check.baseline.processes.size() > 1) {
@@ -209,7 +212,7 @@ OutcomeList check_outcomes(const ProgramChecks& all) {
     std::move(one.notes.begin(), one.notes.end(), std::back_inserter(list.notes));
   }
   list.sentence = all.sentence;
-  list.verdict = word_of(all.verdict);
+  list.verdict = word(all.verdict);
   list.kind = kind_of(all.verdict);
   return list;
 }

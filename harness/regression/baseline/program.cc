@@ -69,12 +69,13 @@ void add_sites(Program& program, const runs::CommandRun& run, bool first) {
   }
 }
 
-/// That n runs of a baseline and k of a check come from one distribution, and all k lie on one side of all n, has the
-/// probability 2 / (n + k over n): for ten runs and five, 1 in 1,500 for each metric that varies.
+/// Maximum numbers of runs of a check. If n runs of a baseline and k of a check have one distribution, all k can lie on
+/// one side of all n. The probability of this is 2 / C(n + k, k): for ten runs and five, 1 in 1,500 for each metric
+/// that varies.
 constexpr std::uint64_t kMostChecks = 3;
 constexpr std::uint64_t kMostChecksOfVarying = 5;
 
-/// Adds what of one process lies outside its range.
+/// Adds the metrics of one process that lie outside their range.
 void compare(const std::string& process, const Ranges& before, const runs::Values& after, Judged& judged) {
   for (const runs::MetricRow& row : runs::metric_rows()) {
     const Measured<Range>& range = before[row.metric];
@@ -89,11 +90,11 @@ void compare(const std::string& process, const Ranges& before, const runs::Value
     const Direction direction = !row.costs             ? Direction::kNeither
                                 : *value > range->high ? Direction::kWorse
                                                        : Direction::kBetter;
-    judged.changes.push_back({process, row.metric, *range, *value, direction});
+    judged.changes.push_back({process, row.metric, direction, *range, *value, {}});
   }
 }
 
-/// A process that is not in a baseline.
+/// Returns ranges from 0 to 0, which stand for a process that the baseline does not contain.
 const Ranges& no_ranges() {
   static const Ranges none = [] {
     Ranges ranges;
@@ -107,7 +108,7 @@ Judged compared(const Program& baseline, const runs::CommandRun& run) {
   Judged judged;
   compare("", baseline.metrics, run.all, judged);
   const auto is_named = [&](const auto& each) { return baseline.processes.contains(each.first); };
-  // One process is the command as a whole.
+  // The metrics of a single process are those of the command as a whole.
   if (baseline.processes.size() < 2 && std::all_of(run.processes.begin(), run.processes.end(), is_named)) return judged;
   for (const auto& [name, before] : baseline.processes) {
     const auto found = run.processes.find(name);
@@ -132,7 +133,7 @@ void sort_changes(std::vector<ProgramChange>& changes) {
   });
 }
 
-/// The value of one range that is nearest to another.
+/// Returns the value of `range` that is nearest to `other`.
 std::uint64_t nearest(const Range& range, const Range& other) {
   return range.low > other.high ? range.low : std::min(range.high, std::max(range.low, other.low));
 }
@@ -148,11 +149,11 @@ runs::Values nearest_values(const Ranges& ranges, const Ranges& others) {
   return values;
 }
 
-/// The run that a program could have made which differs least from another program.
+/// Returns the run of a program, among all runs within its ranges, that differs least from another program.
 runs::CommandRun nearest_run(const Program& program, const Program& other) {
   runs::CommandRun run;
   run.exit_status = program.exit_status;
-  run.allocator = text_field(program.measured_on, "allocator", "");
+  run.allocator = program.measured_on.allocator;
   run.all = nearest_values(program.metrics, other.metrics);
   run.evidence = program.evidence;
   for (const auto& [name, ranges] : program.processes) {
@@ -171,8 +172,8 @@ runs::CommandRun nearest_run(const Program& program, const Program& other) {
   return run;
 }
 
-/// Pairs names of processes of NEW with names of OLD: equal names, then processes that the same process started in the
-/// same order.
+/// Pairs the names of processes in NEW with names in OLD. Equal names are paired first, then processes that the same
+/// parent started in the same order.
 std::map<std::string, std::string> same_roles(const Program& before, const Program& after) {
   std::map<std::string, std::string> same;
   std::vector<runs::Role> left;
@@ -257,9 +258,9 @@ bool Gathering::is_done() const { return program_.runs >= kFewestRuns && !varied
 
 void Gathering::add(const runs::CommandRun& run) {
   if (program_.runs != 0 && run.exit_status != program_.exit_status) {
-    throw UsageError(fmt::format("'{}' ended with exit status {}, and {} before", program_.name, run.exit_status,
+    throw UsageError(fmt::format("'{}' ended with exit status {}, but earlier with {}", program_.name, run.exit_status,
                                  program_.exit_status),
-                     "give a command that ends alike each time");
+                     "give a command that ends with the same status each time");
   }
   varied_ = add_run(program_, run) || varied_;
 }
@@ -282,7 +283,7 @@ Program measured(const runs::Command& command, const RecordingOptions& options, 
   gather(
       program,
       [&] {
-        // Each third run is beside busy threads, because the progress of a program depends on other load.
+        // Makes every third run beside busy threads, because the progress of a program depends on other load.
         std::optional<BusyCpus> busy;
         if (program.runs % 3 == 2) busy.emplace();
         runs::CommandRun found = run();

@@ -16,7 +16,7 @@ namespace {
 using record::SiteKind;
 using enum runs::SiteNumber;
 
-/// The key by which call stacks are joined: their kind and their innermost functions.
+/// The key of call stacks that are joined: kind and innermost functions.
 using Joined = std::pair<SiteKind, std::vector<std::string>>;
 
 Joined joined(const runs::SiteKey& key, std::size_t depth) {
@@ -24,8 +24,9 @@ Joined joined(const runs::SiteKey& key, std::size_t depth) {
           {key.stack.begin(), key.stack.begin() + static_cast<std::ptrdiff_t>(std::min(depth, key.stack.size()))}};
 }
 
-/// Adds functions that one program calls from several places, such as an xmalloc: their callers tell them apart. A
-/// function with a single caller is not added, even if that caller has another name in the other program.
+/// Adds functions that one program calls from several call sites, such as xmalloc, because only the callers distinguish
+/// these call sites. A function with a single caller is not added, even if that caller has another name in the other
+/// program.
 template <typename Sites>
 void add_branches(const Sites& sites, std::size_t depth, std::set<Joined>& branches) {
   std::map<Joined, std::set<Joined>> callers;
@@ -35,7 +36,7 @@ void add_branches(const Sites& sites, std::size_t depth, std::set<Joined>& branc
   }
 }
 
-/// How call stacks are joined into places.
+/// Joins call stacks into call sites.
 class Places {
  public:
   Places(const Program& before, const runs::CommandRun& after) {
@@ -65,7 +66,6 @@ bool differs(const SiteChange& site) {
   return false;
 }
 
-/// How much more of something there is.
 std::int64_t growth(std::uint64_t before, std::uint64_t after) {
   return static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before);
 }
@@ -74,11 +74,11 @@ std::uint64_t difference(const SiteChange& site, runs::SiteNumber number) {
   return static_cast<std::uint64_t>(std::abs(growth(site.before[number], site.after[number])));
 }
 
-/// What a place has of a metric.
+/// A metric, and how it is read from the counts of a call site.
 struct Measure {
   std::uint64_t (*of)(const runs::SiteValues& values);
   bool (*is_of)(SiteKind kind);
-  std::uint64_t (*bytes)(const runs::SiteValues& values) = of;  ///< to be shown
+  std::uint64_t (*bytes)(const runs::SiteValues& values) = of;  ///< returns the bytes to show
 };
 
 template <runs::SiteNumber kNumber>
@@ -120,7 +120,8 @@ Measure measure_of(runs::Metric metric) {
   return {metric < runs::Metric::kReturned ? number<kKernelZeroed> : number<kReturned>, any};
 }
 
-/// The place whose growth (`up`) or decrease is the largest; nullptr if none has changed that way.
+/// Returns the call site with the largest growth (`up`) or decrease, or nullptr if no call site changed in that
+/// direction.
 const SiteChange* explaining(const std::vector<SiteChange>& sites, const Measure& measure, bool up) {
   const SiteChange* found = nullptr;
   std::int64_t most = 0;
@@ -134,11 +135,11 @@ const SiteChange* explaining(const std::vector<SiteChange>& sites, const Measure
   return found;
 }
 
-/// "returned by free in f (f.cc:3), 0 → 64 calls, 0 B → 64 MiB".
+/// Returns words such as "returned by free in f (f.cc:3), 0 → 64 calls, 0 B → 64 MiB".
 std::string site_words(const SiteChange& site, const Measure& measure) {
   const std::string bytes =
       fmt::format("{} → {}", format_size(measure.bytes(site.before)), format_size(measure.bytes(site.after)));
-  // Blocks that live may be from a few of the calls.
+  // Omits the number of calls, because possibly only a few of these calls made the live blocks.
   if (measure.of == number<kLive>) return fmt::format("{}, {}", place_words(site), bytes);
   const std::uint64_t before = site.before[kCalls];
   const std::string after = format_counted(site.after[kCalls], "call");
@@ -146,19 +147,21 @@ std::string site_words(const SiteChange& site, const Measure& measure) {
                      before == site.after[kCalls] ? after : fmt::format("{} → {}", format_count(before), after), bytes);
 }
 
-/// The increase (`up`) or decrease of a metric of the command; negative the other way, 0 if unknown.
+/// Returns the increase (`up`) or decrease of a metric of the command. The result is negative if the metric changed in
+/// the opposite direction, and 0 if the metric is unknown.
 std::int64_t more_of(const ProgramCheck& check, runs::Metric metric, bool up) {
   const auto& before = check.baseline.metrics[metric];
   const auto& after = check.measured.all[metric];
   return before && after ? growth(before->nearest(*after), *after) * (up ? 1 : -1) : 0;
 }
 
-/// The size of a change, between the nearest values.
+/// Returns the size of a change: the distance from the baseline's range to the new value.
 std::int64_t size_of(const ProgramChange& change) {
   return change.grew() ? growth(change.before.high, change.after) : growth(change.after, change.before.low);
 }
 
-/// The size of a change of the kernel's part, in bytes: a fault is a page, or more with huge pages.
+/// Returns the size of a change of kernel-zeroed memory or faults, in bytes. A fault counts as a page, or more with
+/// huge pages.
 std::int64_t kernel_bytes(const ProgramCheck& check, const ProgramChange& change) {
   if (row_of(change.metric).unit == Unit::kBytes) return size_of(change);
   const auto page = static_cast<std::int64_t>(page_bytes());
@@ -168,11 +171,11 @@ std::int64_t kernel_bytes(const ProgramCheck& check, const ProgramChange& change
   return size_of(change) * a_fault;
 }
 
-/// A part stands for a whole if it is at least half of it.
+/// Returns whether a part is at least half of the whole, and so can explain it.
 bool is_most(std::int64_t part, std::int64_t whole) { return part > 0 && part >= whole - part; }
 
-/// Explains a change of the kernel's part: by memory that was returned and filled again, or by memory that is fresh.
-/// Empty if neither is most of the change: most faults are then copies, or of files.
+/// Explains a change of kernel-zeroed memory or faults by memory that was returned and filled again, or by fresh
+/// memory. Empty if neither is at least half of the change, because then most faults are copy faults or file faults.
 std::string kernel_words(const ProgramCheck& check, const ProgramChange& change) {
   const bool up = change.grew();
   const std::int64_t whole = kernel_bytes(check, change);
@@ -194,16 +197,8 @@ std::string kernel_words(const ProgramCheck& check, const ProgramChange& change)
   return words;
 }
 
-/// By how many times it changed; what a slack hides counts as nothing.
-double times(const ProgramChange& change) {
-  const auto floor = static_cast<double>(least_slack(row_of(change.metric).unit, {}));
-  const bool up = change.grew();
-  const double before = static_cast<double>(up ? change.before.high : change.before.low) + floor;
-  const double after = static_cast<double>(change.after) + floor;
-  return up ? after / before : before / after;
-}
-
-/// The change in this direction that stands for the others: the largest among the first of each family.
+/// Returns the change in this direction that the headline shows. A change of the command as a whole precedes a change
+/// of a process. Only the first change of a metric family counts.
 const ProgramChange* headline(const std::vector<ProgramChange>& changes, Direction direction) {
   const ProgramChange* best = nullptr;
   for (const bool whole : {true, false}) {
@@ -220,7 +215,8 @@ const ProgramChange* headline(const std::vector<ProgramChange>& changes, Directi
   return best;
 }
 
-/// Whether a place has at least half of a change. Blocks of less than 64 KiB have no place.
+/// Returns whether a call site explains at least half of a change. The call sites of blocks of less than 64 KiB are not
+/// recorded.
 bool explains(const SiteChange& site, const ProgramChange& change, const Measure& measure) {
   return is_most(growth(measure.of(site.before), measure.of(site.after)) * (change.grew() ? 1 : -1), size_of(change));
 }
@@ -236,7 +232,7 @@ std::string headline_words(const ProgramCheck& check, const ProgramChange& chang
   return words_of(change) + (why.empty() ? "" : ": " + why);
 }
 
-/// The cost that grew; nothing if no advice is about the metric.
+/// Returns the cost that grew, or nothing if no advice concerns the metric.
 std::optional<Costly> costly_of(const ProgramCheck& check, const ProgramChange& change) {
   using enum runs::Metric;
   switch (change.metric) {
@@ -264,6 +260,14 @@ std::optional<Costly> costly_of(const ProgramCheck& check, const ProgramChange& 
 }
 
 }  // namespace
+
+double times(const ProgramChange& change) {
+  const auto floor = static_cast<double>(least_slack(row_of(change.metric).unit, {}));
+  const bool up = change.grew();
+  const double before = static_cast<double>(up ? change.before.high : change.before.low) + floor;
+  const double after = static_cast<double>(change.after) + floor;
+  return up ? after / before : before / after;
+}
 
 std::string advice_of(const ProgramCheck& check) {
   const ProgramChange* change = headline(check.changes, Direction::kWorse);
@@ -310,14 +314,14 @@ std::vector<SiteChange> site_changes(const Program& baseline, const runs::Comman
       change.before.all[i] += site.numbers.all[i].nearest(value);
     }
   }
-  // Last, so that lines are those of the program that was run.
+  // The run's call sites are added last, so that a call site has the source lines of the program that ran.
   for (const auto& [key, site] : run.sites) {
     SiteChange& change = place_at(key, site.place);
     for (std::size_t i = 0; i < runs::kSiteNumbers; ++i) change.after.all[i] += site.numbers.all[i];
   }
   std::vector<SiteChange> found;
   for (auto& [at, change] : all) {
-    // A baseline of an earlier version does not have them.
+    // A baseline of an earlier version contains no call sites.
     if (!baseline.metrics[runs::Metric::kPeakLive]) change.after[kLive] = change.before[kLive];
     if (differs(change)) found.push_back(std::move(change));
   }
@@ -342,7 +346,7 @@ std::string sentence_of(const ProgramCheck& check, const std::string& same) {
     }
     return fmt::format("same: {} {}", format_counted(compared, "metric"), same);
   }
-  std::string sentence = word_of(check.verdict);
+  std::string sentence = word(check.verdict);
   const char* between = ": ";
   for (const Direction direction : {Direction::kWorse, Direction::kBetter, Direction::kNeither}) {
     const ProgramChange* change = headline(check.changes, direction);

@@ -12,6 +12,7 @@
 #include "baseline/result.h"
 #include "baseline/table.h"
 #include "cli/terminal_options.h"
+#include "files/document.h"
 #include "files/output_file.h"
 #include "os/input_file.h"
 #include "os/print.h"
@@ -27,32 +28,33 @@ namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
 
-/// The commands to run: one for each recording if the words are several recordings, else one of all words. Throws
-/// UsageError for arguments of a recording that are no recordings, and for --name with several recordings.
+/// Returns the commands to run: one for each recording if the words are several recordings, otherwise one command of
+/// all words. Throws UsageError if a recording is followed by a word that is not a recording, and for --name with
+/// several recordings.
 std::vector<Words> commands_of(const Options& options, const Words& words) {
   if (words.size() < 2 || !is_recording(words.front())) return {words};
   if (!options.name.empty()) {
     throw UsageError(fmt::format("--name {} is for one recording, but {} are given", options.name, words.size()),
-                     "leave it out: each has the name of its file");
+                     "leave out --name: each recording has the name of its file");
   }
   std::vector<Words> commands;
   std::set<std::string> names;
   for (const std::string& word : words) {
     if (!is_recording(word)) {
       throw UsageError(
-          fmt::format("'{}' is no recording, but '{}' is one, and takes no arguments", word, words.front()),
+          fmt::format("'{}' is not a recording, but '{}' is a recording and takes no arguments", word, words.front()),
           "give recordings only, or one command");
     }
     if (!names.insert(file_name(word)).second) {
-      throw UsageError(fmt::format("two recordings are named '{}'", file_name(word)), "rename one of them");
+      throw UsageError(fmt::format("two recordings are named '{}'", file_name(word)), "rename one of the two files");
     }
     commands.push_back({word});
   }
   return commands;
 }
 
-/// The target of a command. Checks what can be checked without running anything. The target has the variables of the
-/// command line; subject_of() takes those of the baseline if the command line has none.
+/// Returns the target of a command, and makes every check that needs no run. The target has the variables of the
+/// command line. If the command line has no variables, subject_of() adds the variables of the baseline.
 runs::Target target_of(const Options& options, const Words& words) {
   const Words& allocators = options.measure.allocators;
   if (allocators.size() > 1) {
@@ -78,7 +80,7 @@ Program* program_in(std::vector<Program>& programs, const std::string& name) {
   return found == programs.end() ? nullptr : &*found;
 }
 
-/// Whether it is the same command, in whichever folder its program was built.
+/// Returns whether two commands are the same, regardless of the folder of the program.
 bool is_same_command(std::vector<std::string> one, std::vector<std::string> other) {
   one.front() = file_name(one.front());
   other.front() = file_name(other.front());
@@ -88,12 +90,12 @@ bool is_same_command(std::vector<std::string> one, std::vector<std::string> othe
 /// The runs of a command, with progress.
 class Runs {
  public:
-  /// `expected`: runs, of which more may follow.
+  /// `expected` is the number of planned runs. More may follow.
   Runs(const runs::Target& target, std::size_t expected) : target_(target), experiment_("recording " + target.name) {
     experiment_.expect(expected, static_cast<double>(expected));
   }
 
-  /// Throws Stop, and what run_once throws.
+  /// Returns the next run. Throws Stop, and any error that run_once throws.
   runs::CommandRun next() {
     runs::CommandRun run;
     Item item;
@@ -127,8 +129,8 @@ std::string accept_words(const runs::Target& target, const std::string& baseline
                    remedy);
 }
 
-/// The baseline that a command will be added to. Throws UsageError unless that is one of programs, and has no other
-/// command of this name.
+/// Returns the programs of the baseline to which a command will be added. Throws UsageError if the file is not a
+/// baseline of programs, or has a different command with this name.
 std::vector<Program> baseline_to_extend(const runs::Target& target, const std::string& path, bool force) {
   std::error_code failure;
   if (fs::is_directory(path, failure)) throw UsageError(path + " is a folder", "give --baseline a file");
@@ -138,13 +140,14 @@ std::vector<Program> baseline_to_extend(const runs::Target& target, const std::s
     programs = read_programs(path);
   } catch (const UsageError&) {
     if (force) return {};
-    throw UsageError(fmt::format("{} exists and is no baseline of programs: not overwritten", path),
-                     "give --baseline another file, or overwrite it with --force");
+    throw UsageError(fmt::format("{} exists and is not a baseline of programs: not overwritten", path),
+                     "give --baseline another file, or overwrite this one with --force");
   }
   const Program* there = program_in(programs, target.name);
   const bool differs =
       there != nullptr && (!is_same_command(there->command, target.command) || there->env != target.env);
-  if (differs && !force) refuse_other(*there, target, path, "give --name NAME, or overwrite it with --force");
+  if (differs && !force)
+    refuse_other(*there, target, path, "give --name NAME, or overwrite the stored command with --force");
   return programs;
 }
 
@@ -154,12 +157,14 @@ const Program& program_to_check(std::vector<Program>& programs, const runs::Targ
     std::vector<std::string> names;
     names.reserve(programs.size());
     for (const Program& each : programs) names.push_back(each.name);
-    throw UsageError(fmt::format("{} has no command '{}' (it has {})", path, target.name, fmt::join(names, ", ")),
-                     "give --name NAME, or add it with: " + accept_words(target, path, false));
+    throw UsageError(
+        fmt::format("{} has no command '{}' (it has {})", path, target.name, fmt::join(names, ", ")),
+        "give another name with --name NAME, or add the command with: " + accept_words(target, path, false));
   }
   if (!is_same_command(program->command, target.command)) {
-    refuse_other(*program, target, path,
-                 "give --name NAME, or accept this one with: " + accept_words(target, path, true));
+    refuse_other(
+        *program, target, path,
+        "give another name with --name NAME, or accept this command with: " + accept_words(target, path, true));
   }
   return *program;
 }
@@ -171,7 +176,7 @@ void bless_one(const runs::Target& target, const Options& options) {
     Runs runs(target, gather_runs(most));
     return measured(target, {most, options.allow_failing, &notes}, [&] { return runs.next(); });
   }();
-  // Under the lock, the baseline is read again, because another command may have changed it since.
+  // Reads the baseline again under the lock, because another command may have changed it in the meantime.
   const UniqueFd lock = wait_for_folder_lock(options.baseline);
   std::vector<Program> programs = baseline_to_extend(target, options.baseline, options.force);
   if (Program* there = program_in(programs, program.name)) {
@@ -179,7 +184,7 @@ void bless_one(const runs::Target& target, const Options& options) {
   } else {
     programs.push_back(program);
   }
-  write_file(options.baseline, json_text(programs_json(programs)));
+  write_file(options.baseline, json_text(document_of(Programs{programs})));
   print_lines(stdout, bless_text(program, notes, options.baseline));
 }
 
@@ -187,7 +192,7 @@ void bless_one(const runs::Target& target, const Options& options) {
 struct ProgramSubject {
   runs::Target target;
   Program blessed;
-  bool other_settings = false;  ///< --env, and others than in the baseline
+  bool other_settings = false;  ///< whether --env gives settings other than those of the baseline
 };
 
 ProgramSubject subject_of(const Options& options, const Words& words) {
@@ -197,13 +202,13 @@ ProgramSubject subject_of(const Options& options, const Words& words) {
   std::error_code failure;
   if (!fs::exists(options.baseline, failure)) {
     throw UsageError(fmt::format("there is no baseline {}", options.baseline),
-                     "check the path, or make it with: " + accept_words(target, options.baseline, false));
+                     "check the path, or make the baseline with: " + accept_words(target, options.baseline, false));
   }
   std::vector<Program> programs = read_programs(options.baseline);
   subject.blessed = program_to_check(programs, target, options.baseline);
   if (options.measure.env.empty()) {
     announce_variables(options.baseline, target.name, subject.blessed.env,
-                       fmt::format("to set it yourself, give --env {}:KEY=VALUE", target.name));
+                       fmt::format("to set the variables yourself, give --env {}:KEY=VALUE", target.name));
     target.env = subject.blessed.env;
   }
   subject.other_settings = subject.blessed.env != target.env;
@@ -218,16 +223,17 @@ ProgramCheck check_one(const ProgramSubject& subject, const std::string& path, b
     return judge(blessed, [&] {
       runs::CommandRun run = runs.next();
       check_exit_status(run, target.name, blessed.exit_status,
-                        "find out why: it ended otherwise when its baseline was made");
+                        "find out why the command ended differently when its baseline was made");
       return run;
     });
   }();
-  const Json measured_on = conditions_now(judged.first.allocator);
+  const ProgramConditions measured_on = conditions_now(judged.first.allocator);
   ProgramCheck check = check_of(blessed, std::move(judged), measured_on, "as in the baseline");
   check.subject = target;
-  check.baseline_path = path;
+  check.baseline.path = path;
   if (subject.other_settings) {
-    check.conditions.push_back({"settings", "", "", false, "settings: others before than now (--env)"});
+    check.conditions.push_back({"settings", "", "", false, "settings: different from those of the baseline (--env)"});
+    check.condition_sentences.push_back(check.conditions.back().sentence);
   }
   check.strict = strict;
   check.passed = passes(check.verdict, strict);
@@ -238,14 +244,18 @@ ProgramCheck check_one(const ProgramSubject& subject, const std::string& path, b
 /// Shows the check of a single command (`alone`), or all checks of several commands.
 ExitStatus report(std::vector<ProgramCheck> results, bool alone, const Options& options) {
   const Palette palette = palette_for(stdout);
+  const bool full = options.explain || wants_full_text();
+  const auto text_of = [&](const auto& found) {
+    return full ? check_text(found, options.explain, palette) : answer_text(check_answer(found, palette));
+  };
   if (!alone) {
     const ProgramChecks all = checks_of(std::move(results));
-    options.exchange.publish(check_outcomes(all), check_json(all), check_text(all, options.explain, palette));
+    options.exchange.publish(check_outcomes(all), document_of(all), text_of(all));
     return all.passed ? ExitStatus::kDone : ExitStatus::kFinding;
   }
   const ProgramCheck& check = results.front();
-  options.exchange.publish(check_outcomes(check), check_json(check), check_text(check, options.explain, palette));
-  if (check.verdict != Verdict::kSame) say_next(check.accept);
+  options.exchange.publish(check_outcomes(check), check, text_of(check));
+  if (full && check.verdict != Verdict::kSame) say_next(check.accept);
   return check.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 
@@ -274,7 +284,7 @@ ExitStatus check_programs(const Options& options, const Words& words) {
                                 [](const NamedPath& out) { return out.option == "--html" && !out.path.empty(); });
   if (page && subjects.size() > 1) {
     throw UsageError("the page of --html shows one command, but several are given",
-                     "leave out --html, or check them one by one");
+                     "leave out --html, or check each command separately");
   }
   check_outputs(outputs, inputs);
   options.exchange.check_page();

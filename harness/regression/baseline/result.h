@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,63 +9,116 @@
 #include "judge/comparison.h"
 #include "os/load.h"
 #include "point/plan.h"
+#include "prove/result.h"
 
 namespace zerotax::baseline {
 
-// The fields below are keys in JSON; results/schema/check.schema.json and program_check.schema.json describe them.
-
 /// One allocator compared with its baseline.
 struct AllocatorCheck : CheckedSubject {
+  std::string baseline_path;
+  BaselineConditions measured_on;  ///< conditions of this machine
   Allocator allocator;
   Baseline baseline;  ///< the part of the baseline that was compared
   Baseline measured;  ///< the new measurement of that part
   Review review;
-  std::vector<std::string> accepted_failures;  ///< failing_in_baseline
+  std::vector<std::string> accepted_failures;  ///< result of failing_in_baseline()
   Load load;                                   ///< load of the machine during the measurement
-  std::vector<std::string> notes;  ///< sentences on defaults that were applied, such as the baseline's configuration
+  std::optional<prove::Proof> proof;           ///< with --prove: the search for broken promises
+  std::vector<std::string> notes;  ///< sentences on defaults that were used, such as the baseline's configuration
 };
 using AllocatorChecks = CheckedSubjects<AllocatorCheck>;
 
-/// A command compared with its baseline.
-struct ProgramCheck : CheckedSubject {
-  runs::Command subject;
-  Program baseline;
-  runs::CommandRun measured;  ///< the first run
-  std::uint64_t runs = 0;
-  std::vector<ProgramChange> changes;  ///< worse, better, neither; changes of the whole command first
-  std::vector<SiteChange> sites;       ///< places that differ, those with most bytes first
-  bool strict = false;
-  bool passed = true;
-  std::string advice;  ///< how the program could change; empty: the counts do not show it
+struct CheckedProgram : Program {
+  RESULT("baseline of a program", "The baseline with which a command is compared.");
+  FIELD_AS("file", std::string, path, "Path of the baseline.", kMayBeEmpty);
+  MEMBER(runs, "The number of runs behind the ranges.", least(1));
+  MEMBER(measured_on, "The conditions of these runs.");
+  MEMBER(metrics, "Metrics of the command as a whole.");
 };
-using ProgramChecks = CheckedSubjects<ProgramCheck>;
 
-/// Metrics that were not compared because one side lacks them: an earlier version's baseline does not hold the metric,
-/// or it is n/a.
+inline constexpr const char* kPassedMeaning =
+    "Whether nothing changed or, unless strict, only for the better. The exit status is then 0, otherwise 1.";
+inline constexpr const char* kFirstLine =
+    "The verdict in one sentence, which is the first line that zerotax check prints.";
+inline constexpr Limit kProgramVerdicts = one_of("same|better|worse|mixed|changed");
+
+struct ProgramCheck : CheckedSubject {
+  std::string schema = "zerotax.program_check/1";
+  std::string zerotax_version;
+  runs::Command subject;
+  runs::CommandRun measured;  ///< the first run
+  bool passed = true;
+
+  RESULT("zerotax check of a program",
+         "A command compared with its baseline, as written by `zerotax check --json FILE -- COMMAND`. The document "
+         "contains every sentence that zerotax shows.");
+  SCHEMA_FIELD("zerotax.program_check/1");
+  VERSION_FIELD();
+  MEMBER(verdict, kVerdictMeaning, kProgramVerdicts);
+  MEMBER(sentence, kFirstLine);
+  FIELD(bool, strict, "Whether improvements fail as well (--strict).");
+  MEMBER(passed, kPassedMeaning);
+  FIELD(std::uint64_t, runs, "The number of runs. Every run shows each change.", least(1));
+  FIELD(ProgramConditions, measured_on, "The conditions of these runs.");
+  FIELD(std::vector<ProgramChange>, changes,
+        "Metrics that changed: worse, then better, then neither. Within each direction, those of the whole "
+        "command come first.");
+  FIELD(std::vector<SiteChange>, sites, "Call sites that differ, those with the most bytes first.");
+  MEMBER(not_compared, "Metrics that were not compared, each with the reason.");
+  MEMBER_AS("conditions", condition_sentences,
+            "One sentence for each condition that has changed since the baseline was made.");
+  MEMBER(accept, "The command that accepts these metrics as the new baseline.", kMayBeEmpty);
+  FIELD(std::string, advice, "A change of the program that would undo the increase. Absent if the counts suggest none.",
+        kAbsentIfEmpty);
+  MEMBER_AS("name", subject.name, "The name of the command in the baseline.");
+  MEMBER_AS("command", subject.command, "The words of the command.", least_items(1), kMayBeEmpty);
+  MEMBER_AS("env", subject.env, "Variables that --env sets for the command.", kMayBeEmpty);
+  FIELD(CheckedProgram, baseline, "The baseline with which the command is compared.");
+  MEMBER_AS("metrics", measured.all, "Metrics of the first run now, for the command as a whole.");
+  MEMBER_AS("processes", measured.processes, kProcessesMeaning);
+  MEMBER_AS("notes", measured.notes, "Parts of the first run that were not observed.");
+  FIELD(Json, words, "The display name of each metric, by key.",
+        with(R"({"type": "object", "additionalProperties": {"type": "string"}})"));
+  std::vector<std::string> condition_sentences;
+};
+
+struct ProgramChecks : CheckedSubjects<ProgramCheck> {
+  RESULT("zerotax check of several recordings",
+         "Several recordings, each compared with its own baseline, as written by `zerotax check --json FILE`.");
+  static constexpr const char* kDocument = "zerotax.program_checks/1";
+  MEMBER(verdict, "The verdict on the changes of all recordings.", kProgramVerdicts);
+  MEMBER(sentence, kFirstLine);
+  MEMBER(passed, kPassedMeaning);
+  MEMBER(checks, "One check for each recording.", least_items(1));
+};
+
+/// Metrics that were not compared because a side lacks them. A baseline of an earlier version may not contain a metric,
+/// and either side may be n/a.
 std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Baseline& after);
 
-/// The conditions that differ between two `measured_on` of allocators. Each says whether it could explain any of the
-/// changes.
+/// Returns the conditions that differ between the `measured_on` of two baselines. Each condition states whether it
+/// could explain any of the changes.
 std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
                                                       const std::vector<BaselineChange>& changes);
 
-/// Judges all results together.
+/// Makes the joint verdict on all results.
 AllocatorChecks checks_of(std::vector<AllocatorCheck> results, bool strict);
 ProgramChecks checks_of(std::vector<ProgramCheck> results);
 
-/// The check of a command, with changes, places that differ, conditions, verdict and sentence. `same` is the sentence
-/// of a command without changes, after the number of metrics: "as in the baseline".
-ProgramCheck check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same);
+/// Makes the check of a command: changes, call sites that differ, conditions, verdict and sentence. For a command
+/// without changes, the sentence is the number of metrics and `same`, such as "as in the baseline".
+ProgramCheck check_of(const Program& baseline, Judged judged, const ProgramConditions& measured_on,
+                      const std::string& same);
 
-/// The verdict in one line: the metric that changed most, how, and the place that explains most of it; or, after the
-/// number of metrics, `same`.
+/// Returns the verdict in one line: the metric that changed most, its change, and the call site that explains most of
+/// the change. Without changes, the line is the number of metrics and `same`.
 std::string sentence_of(const ProgramCheck& check, const std::string& same);
 
-/// How the program could change to undo the increase, by the table in judge/evidence.h; empty if the counts of the run
-/// do not show it.
+/// Returns advice from the table in judge/evidence.h: a change to the program that would undo the largest increase.
+/// Empty if the run's counts suggest nothing.
 std::string advice_of(const ProgramCheck& check);
 
-/// The direction of all changes of a point together: "same", "better", "worse", "mixed", "neither".
+/// Returns the joint direction of all changes of a point: "same", "better", "worse", "mixed" or "neither".
 const char* way_of(const Review& review, const PointIdentity& point);
 
 }  // namespace zerotax::baseline

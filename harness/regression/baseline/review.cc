@@ -14,11 +14,11 @@ namespace {
 
 bool is_failure(const ReviewGroup& group) { return is_failure(group.cause) && group.direction == Direction::kWorse; }
 
-/// Sorts worse before better before neither. Within each, broken promises come first, then changes in every call, the
-/// largest first.
+/// Sorts by direction: worse, better, neither. Within each direction, broken promises come first, then changes in every
+/// call, the largest first.
 bool comes_before(const ReviewGroup& one, const ReviewGroup& other) {
   const auto rank = [](const ReviewGroup& group) {
-    // A threshold that moved is as grave as the new behavior of the sizes between.
+    // A moved threshold is as severe as the behavior that the sizes between the old and the new threshold now have.
     const int cause = group.cause == Cause::kThreshold && !group.cases.empty()
                           ? static_cast<int>(Cause::kZeroesFresh) * 2 - 1
                           : static_cast<int>(group.cause) * 2;
@@ -47,6 +47,13 @@ std::vector<std::string> take_out_small(std::vector<BaselineChange>& changes) {
   return names;
 }
 
+/// Returns whether the metric counts bytes that the allocator itself zeroed.
+bool is_zeroing(Metric metric) {
+  using enum Metric;
+  return metric == kZeroedBytes || metric == kRedundantZeroedBytes || metric == kZeroedInFreeBytes ||
+         metric == kRedundantZeroedInFreeBytes;
+}
+
 bool is_same_place(const PointIdentity& one, const PointIdentity& other) {
   return one.case_name == other.case_name && one.size_bytes == other.size_bytes;
 }
@@ -55,7 +62,8 @@ bool is_slight_change(const BaselineChange& change) {
   return is_slight(change.point->size_bytes, change.metric, change.before, change.after);
 }
 
-/// The changes of one cause, by the thread that alone shows them at their size, if others were compared there; or "".
+/// Splits the changes of one cause by thread. The key is the thread if only this thread shows the change at a size at
+/// which both threads were compared. Otherwise the key is "".
 std::map<std::string, std::vector<std::size_t>> by_thread(const ReviewInput& input,
                                                           const std::vector<std::size_t>& changes) {
   std::map<std::string, std::vector<std::size_t>> parts;
@@ -78,7 +86,8 @@ std::map<std::string, std::vector<std::size_t>> by_thread(const ReviewInput& inp
   return parts;
 }
 
-/// The only touched fraction that shows a group, if others were compared at the same places.
+/// Returns the touched fraction of a group if no other fraction shows the group, although other fractions were compared
+/// at the same sizes. Otherwise returns nothing.
 std::optional<double> only_touch(const ReviewInput& input, const std::vector<std::size_t>& changes) {
   const double touch = input.changes[changes.front()].point->touch;
   bool others = false;
@@ -98,18 +107,18 @@ std::vector<std::string> cases_of(const ReviewInput& input, const std::vector<st
     const std::string& name = input.changes[i].point->case_name;
     if (std::find(cases.begin(), cases.end(), name) == cases.end()) cases.push_back(name);
   }
-  // The one whose sizes are ranges comes first.
+  // The main case comes first, because the ranges of sizes belong to the first case.
   std::stable_sort(cases.begin(), cases.end(),
                    [](const auto& one, const auto& other) { return one == "calloc_loop" && other != "calloc_loop"; });
   return cases;
 }
 
 std::vector<ReviewRange> measured_ranges(const ReviewInput& input, const ReviewGroup& group) {
-  std::map<std::uint64_t, Answer> sizes;
-  for (const std::uint64_t size : compared_sizes(input, group.cases.front(), group.thread)) sizes[size] = Answer::kNo;
+  std::map<std::uint64_t, YesNo> sizes;
+  for (const std::uint64_t size : compared_sizes(input, group.cases.front(), group.thread)) sizes[size] = YesNo::kNo;
   for (const std::size_t i : group.changes) {
     const PointIdentity& point = *input.changes[i].point;
-    if (point.case_name == group.cases.front()) sizes[point.size_bytes] = Answer::kYes;
+    if (point.case_name == group.cases.front()) sizes[point.size_bytes] = YesNo::kYes;
   }
   std::vector<ReviewRange> ranges;
   for (const SizeSpan& span : ranges_of(sizes).spans) {
@@ -118,7 +127,7 @@ std::vector<ReviewRange> measured_ranges(const ReviewInput& input, const ReviewG
   return ranges;
 }
 
-/// Adds each small change to the group of another change of its point.
+/// Adds each small change to the group of a larger change at the same point.
 void add_small_changes(const ReviewInput& input, std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < input.changes.size(); ++i) {
     if (!is_beneath_notice(input.changes[i])) continue;
@@ -132,13 +141,6 @@ void add_small_changes(const ReviewInput& input, std::vector<Draft>& drafts) {
 }
 
 }  // namespace
-
-const char* word_of(Cause cause) {
-  constexpr const char* kWords[] = {
-      "fails",          "not_zero",  "misaligned",   "zeroes_fresh", "zeroes_reused", "zeroes_beyond", "zeroes_in_free",
-      "returns_memory", "threshold", "zeroed_bytes", "faults",       "system_calls",  "placement",     "not_measured"};
-  return kWords[static_cast<std::size_t>(cause)];
-}
 
 bool is_failure(Cause cause) { return cause <= Cause::kMisaligned; }
 
@@ -189,6 +191,7 @@ bool is_beneath_notice(const BaselineChange& change) {
   if (!before || !after) return false;
   const std::uint64_t size = change.point->size_bytes;
   const std::uint64_t difference = std::max(*before, *after) - std::min(*before, *after);
+  if (is_zeroing(*change.metric)) return !is_change_of_zeroing(difference, size);
   if (row_of(*change.metric).kind == MetricKind::kBytes) return !is_change_of_block(difference, size);
   // In a block of at least a huge page, a fault may populate a huge page.
   const std::uint64_t page = size < huge_page_bytes() ? page_bytes() : huge_page_bytes();

@@ -11,133 +11,144 @@
 
 namespace zerotax::baseline {
 
-// The meaning of a new measurement of an allocator compared with its baseline: typed and in sentences. The functions of
-// findings judge each point; the code here only says what differs from before.
+// The interpretation of a new measurement of an allocator compared with its baseline, as data and in sentences. The
+// functions of findings judge each point. The code here only describes the differences.
 
-/// What has changed, as a maintainer would call it.
+/// The cause of a change, in the words of a maintainer.
 enum class Cause : std::uint8_t {
   kFails,          ///< calloc crashes, hangs, or returns NULL
-  kNotZero,        ///< calloc hands out dirty memory: it broke its promise
-  kMisaligned,     ///< calloc hands out blocks that are not aligned for every type
+  kNotZero,        ///< calloc hands out dirty memory and breaks its promise
+  kMisaligned,     ///< calloc hands out blocks whose alignment is too small for some types
   kZeroesFresh,    ///< calloc writes zeros over memory that is fresh from the kernel
-  kZeroesReused,   ///< calloc writes zeros over a reused block that nobody wrote to
-  kZeroesBeyond,   ///< calloc zeroes more than was asked for
+  kZeroesReused,   ///< calloc writes zeros over a reused block that is still zero
+  kZeroesBeyond,   ///< calloc zeroes more than the request
   kZeroesInFree,   ///< free writes zeros over the block
-  kReturnsMemory,  ///< free, or the next calloc, gives memory back, and the kernel zeroes it again
-  kThreshold,      ///< a threshold moved, is new, is gone or means something else; and what moved with it
-  // What no rule has a name for:
+  kReturnsMemory,  ///< memory is returned to the kernel by free or the next calloc, and the kernel zeroes it again
+  kThreshold,      ///< a threshold moved, is new, is gone or has a different meaning; also the changes that follow from
+                   ///< this
+  // Changes that no rule names:
   kZeroedBytes,  ///< more or fewer zeroed bytes
   kFaults,       ///< more or fewer page faults, or bytes populated
-  kSystemCalls,  ///< other system calls
-  kPlacement,    ///< where the block lives, or how the zeros are written
-  kNotMeasured,  ///< a point of the baseline that is not measured any more
+  kSystemCalls,  ///< different system calls
+  kPlacement,    ///< the kind of memory in which the block lies, or the method of writing zeros
+  kNotMeasured,  ///< a point of the baseline is no longer measured
 };
-/// "zeroes_fresh", as in JSON.
-const char* word_of(Cause cause);
-/// Whether calloc does not work: the first three.
+ENUM_WORDS(Cause, "fails", "not_zero", "misaligned", "zeroes_fresh", "zeroes_reused", "zeroes_beyond", "zeroes_in_free",
+           "returns_memory", "threshold", "zeroed_bytes", "faults", "system_calls", "placement", "not_measured")
+/// Returns whether the cause is one of the first three. For these causes, calloc does not work.
 bool is_failure(Cause cause);
 
-/// Sizes from one to another, both included, in bytes. A bound that is not exact is a measured size; one that is exact
-/// is the very byte, known by a threshold.
 struct ReviewRange {
-  std::uint64_t from_bytes = 0;
-  std::uint64_t to_bytes = 0;
-  bool from_exact = false;
-  bool to_exact = false;
+  RESULT("sizes",
+         "Neighboring sizes, both ends included. An inexact bound is a measured size. An exact bound is known from a"
+         " threshold.");
+  FIELD(std::uint64_t, from_bytes, "Smallest size, in bytes.");
+  FIELD(std::uint64_t, to_bytes, "Largest size, in bytes.");
+  FIELD(bool, from_exact, "Whether the smallest size is exact to the byte.");
+  FIELD(bool, to_exact, "Whether the largest size is exact to the byte.");
   bool operator==(const ReviewRange&) const = default;
 };
 
-/// The figure that shows a group at one point.
+/// The metric that shows a group at one point.
 struct ReviewExample {
   PointIdentity point;
-  std::optional<Metric> metric;  ///< nothing: the status
-  std::uint64_t call = 0;        ///< which of the first calls, from 1; 0: the steady state
+  std::optional<Metric> metric;  ///< the metric; absent for the status
+  std::uint64_t call = 0;        ///< number of the early call, from 1; 0 for the steady state
   MetricValue before;
   MetricValue after;
-  std::string words;  ///< "1 → 5,121 faults at 20 MiB"
+  std::string words;  ///< the example in words, such as "1 → 5,121 faults at 20 MiB"
 };
 
-/// A threshold of a group: where it was and where it is now, in bytes. Both are there if it moved, or means something
-/// else at the same size; one alone if it is gone or new.
 struct ReviewThreshold {
-  std::optional<std::uint64_t> before_bytes;
-  std::optional<std::uint64_t> after_bytes;
+  RESULT("moved threshold",
+         "A threshold of a group. Both sizes are present if the threshold moved, or has another meaning at the same "
+         "size.");
+  FIELD(std::optional<std::uint64_t>, before_bytes,
+        "The threshold in the baseline, in bytes; null for a new threshold.", kNullIfEmpty, least(1));
+  FIELD(std::optional<std::uint64_t>, after_bytes, "The threshold now, in bytes; null for a threshold that is gone.",
+        kNullIfEmpty, least(1));
   bool operator==(const ReviewThreshold&) const = default;
-  /// Where it is now, or was.
+  /// Returns the current size of the threshold, or the former size if the threshold is gone.
   [[nodiscard]] std::uint64_t at_bytes() const { return before_bytes ? *before_bytes : *after_bytes; }
   [[nodiscard]] bool is_move() const { return before_bytes && after_bytes && before_bytes != after_bytes; }
 };
 
-/// All changes with one cause, in one direction, under the same qualification.
+/// All changes with one cause, one direction and one scope.
 struct ReviewGroup {
   Cause cause = Cause::kPlacement;
   Direction direction = Direction::kNeither;
-  bool first_calls_only = false;    ///< the first calls of a process changed, later ones did not
-  std::string thread;               ///< "main" or "worker" if the other one was compared and
-                                    ///< did not change; or empty
-  std::optional<double> touch;      ///< the only touched fraction that changed, if others were compared; or nothing
-  std::vector<std::string> cases;   ///< of its points, in the order of the baseline
-  std::vector<ReviewRange> ranges;  ///< ascending; empty if sizes say nothing of it
-  std::vector<ReviewThreshold> thresholds;  ///< that belong to it
+  bool first_calls_only = false;    ///< whether only the first calls of a process changed
+  std::string thread;               ///< "main" or "worker" if the other thread was compared and did not change;
+                                    ///< otherwise empty
+  std::optional<double> touch;      ///< the only touched fraction that changed, if others were compared; otherwise
+                                    ///< absent
+  std::vector<std::string> cases;   ///< cases of the group's points, in the order of the baseline
+  std::vector<ReviewRange> ranges;  ///< sizes of the group, ascending; empty if the group has none
+  std::vector<ReviewThreshold> thresholds;  ///< thresholds that belong to the group
   std::optional<ReviewExample> example;
   std::string title;                 ///< the cause, at most 60 columns: "calloc zeroes fresh memory"
   std::string sentence;              ///< "every calloc from 64 KiB to 100 MiB now zeroes
                                      ///< fresh memory: 1 → 5,121 faults at 20 MiB"
-  std::vector<std::size_t> changes;  ///< places in Review::changes; each change belongs to exactly one group
+  std::vector<std::size_t> changes;  ///< indexes into Review::changes; each change belongs to exactly one group
 };
 
 struct Review {
   Verdict verdict = Verdict::kSame;
-  std::string sentence;             ///< "worse: " and the sentence of the first group; how
-                                    ///< many others there are
-  std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; the gravest of each first
+  std::string sentence;             ///< the verdict in one sentence: "worse: ", the sentence of the first group and the
+                                    ///< number of other groups
+  std::vector<ReviewGroup> groups;  ///< worse, then better, then neither; within each direction, the most severe first
   std::vector<BaselineChange> changes;
-  std::vector<std::string> too_small;  ///< names of differences of less than a tenth of a block, at points without
-                                       ///< larger ones: they are no changes
+  std::vector<std::string> too_small;  ///< names of differences that are too small to count as changes, at points
+                                       ///< without a larger difference
 };
 
-/// Reviews changes (of compare_baselines and points_not_measured) between a baseline and a new measurement of all or
-/// some of its points. `changes` may be a part of all differences: those that last, say.
+/// Reviews the changes (from compare_baselines and points_not_measured) between a baseline and a new measurement of all
+/// or some of its points. `changes` may be a subset of all differences, such as those that last.
 Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes);
 
-// How a review is made: causes, groups, thresholds, words.
+// The parts of a review: causes, groups, thresholds, words.
 
 /// The cause that a change is attributed to.
 struct Blame {
   Cause cause = Cause::kPlacement;
   Direction direction = Direction::kNeither;
   bool first_calls_only = false;
-  bool judged = false;  ///< a verdict function of findings found the cause; else the metric alone did
+  bool judged = false;  ///< whether a verdict function of findings found the cause; otherwise the metric alone
+                        ///< determined it
 
-  /// Whether both belong to the same group if threads are ignored.
+  /// Returns whether two changes belong to the same group if threads are ignored.
   [[nodiscard]] bool is_like(const Blame& other) const {
     return cause == other.cause && direction == other.direction && first_calls_only == other.first_calls_only;
   }
 };
 
-/// The causes of all changes of points, in their order; thresholds are left out. A change without a cause of its own
-/// takes the cause of the same metric at the same size, under another touch or on another thread.
+/// Returns the causes of all changes of points, in order. Thresholds are skipped. A change without its own cause gets
+/// the cause of the same metric at the same size, with a different touch or on the other thread.
 std::vector<Blame> blame_changes(const Baseline& before, const Baseline& after,
                                  const std::vector<BaselineChange>& changes);
 
-/// The cause for a change of one metric alone, and the words after its value, with a slot for the plural. Without words
-/// (nullptr), the metric's name for people is used.
+/// The cause for a change of one metric alone, and the words after its value, with a placeholder for the plural.
+/// Without words (nullptr), the metric's display name is used.
 struct MetricWords {
   Metric metric;
   Cause cause;
   const char* unit = nullptr;
 };
-/// The words of one of kSteadyMetrics.
+/// Returns a value as text, such as "1,048,576", "madvise, munmap" or "heap".
+std::string value_words(const MetricValue& value);
+/// Returns the words of one of kSteadyMetrics.
 const MetricWords& words_of(Metric metric);
 
-/// The direction of a change by itself: a larger number is worse, and a different word is neither.
+/// Returns the direction of a single change. A larger number is worse, and a different word is neither.
 Direction direction_of(const BaselineChange& change);
 
-/// A group while it is made.
+/// A group under construction.
 struct Draft {
   ReviewGroup group;
-  bool judged = false;         ///< by a verdict function of findings
-  std::optional<Cause> moved;  ///< of a group of a threshold that moved: what the sizes between do otherwise now
+  bool judged = false;         ///< whether a verdict function of findings found the cause; otherwise the metric alone
+                               ///< determined it
+  std::optional<Cause> moved;  ///< for a group of a moved threshold: the cause of the changes at the sizes between the
+                               ///< old and the new threshold
 };
 
 /// The input of a review.
@@ -145,32 +156,34 @@ struct ReviewInput {
   const Baseline& before;
   const Baseline& after;
   const std::vector<BaselineChange>& changes;
-  std::vector<PointIdentity> compared = {};  ///< points that both sides have
+  std::vector<PointIdentity> compared = {};  ///< points that both sides contain
 };
 
-/// The sizes of a case at which both sides have a point of this thread (empty: any), and with this touch (nothing:
-/// any).
+/// Returns the sizes of a case at which both sides have a point of this thread (any if empty) with this touch (any if
+/// absent).
 std::set<std::uint64_t> compared_sizes(const ReviewInput& input, const std::string& case_name,
                                        const std::string& thread, std::optional<double> touch = {});
 
-/// Whether only a few bytes of the block are concerned, before and after: what else a thread does at its start.
+/// Returns whether both values are only a few bytes of the block. For example, some allocators zero a few bytes at a
+/// thread's start.
 bool is_slight(std::uint64_t size_bytes, std::optional<Metric> metric, const MetricValue& before,
                const MetricValue& after);
 
-/// Whether a point's change is too small to report by itself: bytes by the rule of compare, or faults that populate no
-/// more than that many bytes. A small change joins a larger change of its point.
+/// Returns whether a point's change is too small to report by itself. The rule of compare decides on bytes. For faults,
+/// the rule is applied to the bytes that the faults populate. A small change joins a larger change of its point.
 bool is_beneath_notice(const BaselineChange& change);
 
-/// The groups of all changes of points, in no order, with the ranges that were measured; thresholds are left out.
+/// Returns the groups of all changes of points, unordered, with the ranges that were measured. Thresholds are skipped.
 std::vector<Draft> draft_groups(const ReviewInput& input);
 
-/// Puts each change of a threshold into a group: that whose sizes it bounds, which it sharpens; or one of its own.
+/// Adds each change of a threshold to the group whose sizes the threshold bounds, and makes the group's range exact.
+/// All other thresholds get separate groups.
 void add_thresholds(const ReviewInput& input, std::vector<Draft>& drafts);
 
-/// Adds example, title and sentence.
+/// Adds the example, the title and the sentence of a group.
 void put_in_words(const ReviewInput& input, Draft& draft);
 
-/// The verdict on all groups in one sentence.
+/// Returns the verdict on all groups in one sentence.
 std::string sentence_of(const ReviewInput& input, Verdict verdict, const std::vector<ReviewGroup>& groups);
 
 }  // namespace zerotax::baseline

@@ -8,16 +8,16 @@
 namespace zerotax::baseline {
 namespace {
 
-/// Something that a point does or does not, by a verdict function of findings, and the metrics that it shows in.
+/// A behavior of a point, as determined by a verdict function of findings, and the metrics that show the behavior.
 struct Trait {
   Cause cause;
-  Answer (*holds)(const Point&);
+  YesNo (*holds)(const Point&);
   const std::vector<Metric>& metrics;
-  bool in_first_calls;  ///< it shows in those, too
+  bool in_first_calls;  ///< whether early calls can show the behavior
   bool first_calls_only = false;
 };
 
-/// The gravest first.
+/// Returns all traits, the most severe first.
 const std::vector<Trait>& traits() {
   using enum Metric;
   static const std::vector<Metric> redundant{kZeroedBytes, kRedundantZeroedBytes};
@@ -46,27 +46,28 @@ bool shows_in(const Trait& trait, const BaselineChange& change) {
   return std::find(trait.metrics.begin(), trait.metrics.end(), *change.metric) != trait.metrics.end();
 }
 
-/// A trait that a point has gained or lost.
+/// A trait that a point gained or lost.
 struct ChangedTrait {
   const Trait* trait;
   Direction direction;
 };
 
-/// Those that a change of the point shows: what differed at first, and not each time, is no evidence.
+/// Returns the changed traits that a change of the point shows. A difference that does not last is no evidence.
 std::vector<ChangedTrait> changed_traits(const Point& before, const Point& after,
                                          const std::vector<BaselineChange>& changes) {
   std::vector<ChangedTrait> changed;
   for (const Trait& trait : traits()) {
-    // Other cases ask for several sizes, or blocks, in an operation: their sum is not the size of a request.
+    // Other cases request several sizes or blocks in one operation, so the sum of the sizes is not the size of a
+    // request.
     if (trait.cause == Cause::kZeroesBeyond && before.case_name != kPlainCase) continue;
-    const Answer was = trait.holds(before);
-    const Answer is = trait.holds(after);
-    if (was == Answer::kUnknown || is == Answer::kUnknown || was == is) continue;
+    const YesNo was = trait.holds(before);
+    const YesNo is = trait.holds(after);
+    if (was == YesNo::kUnknown || is == YesNo::kUnknown || was == is) continue;
     const bool shown = std::any_of(changes.begin(), changes.end(), [&](const BaselineChange& change) {
       return change.point == identity_of(before) && shows_in(trait, change);
     });
     if (!shown) continue;
-    changed.push_back({&trait, is == Answer::kYes ? Direction::kWorse : Direction::kBetter});
+    changed.push_back({&trait, is == YesNo::kYes ? Direction::kWorse : Direction::kBetter});
   }
   return changed;
 }
@@ -83,7 +84,7 @@ Cause cause_of(PointStatus status) {
   return status == PointStatus::kSkipped ? Cause::kNotMeasured : Cause::kFails;
 }
 
-/// Another status explains all that is different.
+/// Returns the cause of a change of status. Such a change explains all other differences of the point.
 Blame blame_of_status(PointStatus before, PointStatus after) {
   const auto failed = [](PointStatus status) { return !is_healthy(status); };
   if (failed(after)) return {cause_of(after), Direction::kWorse, false, true};
@@ -91,7 +92,8 @@ Blame blame_of_status(PointStatus before, PointStatus after) {
   return {Cause::kNotMeasured, Direction::kNeither, false, true};
 }
 
-/// A number that grew in one call and shrank in none: more system calls of whatever name.
+/// Returns worse if some system call became more frequent and none less frequent, better in the opposite case, and
+/// neither otherwise.
 Direction direction_of_calls(const SystemCalls& before, const SystemCalls& after) {
   const auto has_more = [](const SystemCalls& one, const SystemCalls& other) {
     return std::any_of(one.begin(), one.end(), [&](const auto& call) {
@@ -116,7 +118,7 @@ Blame blame_of_metric(const BaselineChange& change, const std::vector<ChangedTra
     if (best == nullptr || (!is_compatible(own, best->direction) && is_compatible(own, each.direction))) best = &each;
   }
   if (best == nullptr && change.call == 0) {
-    // What stands beside a trait, and speaks not against it, comes with it.
+    // A change that shows no trait belongs to any changed trait whose direction is compatible.
     for (const ChangedTrait& each : changed) {
       if (each.trait->first_calls_only || !is_compatible(own, each.direction)) continue;
       best = &each;
@@ -127,7 +129,7 @@ Blame blame_of_metric(const BaselineChange& change, const std::vector<ChangedTra
   return {best->trait->cause, best->direction, best->trait->first_calls_only, true};
 }
 
-/// A change of the first calls does not concern them alone if later calls change in the same way.
+/// A change of an early call is not limited to the first calls if the steady state changed in the same way.
 void join_first_calls(const std::vector<BaselineChange>& changes, std::vector<Blame>& blames) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (blames[i].judged || changes[i].call == 0) continue;
@@ -140,13 +142,13 @@ void join_first_calls(const std::vector<BaselineChange>& changes, std::vector<Bl
   }
 }
 
-/// How near one change is to another of the same metric: 0 for not at all.
+/// Returns how closely two changes are related: 3 for the closest, 0 for unrelated changes or different metrics.
 int nearness(const BaselineChange& one, const BaselineChange& other) {
   if (!one.metric || one.metric != other.metric || (one.call > 0) != (other.call > 0)) return 0;
   const bool same_size =
       one.point->case_name == other.point->case_name && one.point->size_bytes == other.point->size_bytes;
   if (same_size) return one.point->thread == other.point->thread ? 3 : 2;
-  // What a case of several sizes does otherwise comes of what the plain one does.
+  // In a case other than the plain case, a change follows from the change of the plain case.
   if (one.point->case_name != kPlainCase && other.point->case_name == kPlainCase) return 1;
   return one.before == other.before && one.after == other.after ? 1 : 0;
 }
@@ -161,7 +163,7 @@ void join_siblings(const std::vector<BaselineChange>& changes, std::vector<Blame
       if (const int near = nearness(changes[i], changes[k]); near > nearest) {
         nearest = near;
         blames[i] = own[k];
-        // By itself it is no evidence.
+        // A copied cause is not evidence for the causes of further changes.
         blames[i].judged = false;
       }
     }

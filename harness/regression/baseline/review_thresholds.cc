@@ -6,14 +6,14 @@
 namespace zerotax::baseline {
 namespace {
 
-constexpr const char* kSearched = "calloc_loop";  ///< thresholds are of this case, on the main thread,
-                                                  ///< untouched
+constexpr const char* kSearched = "calloc_loop";  ///< the case of the threshold search, which runs on the main thread
+                                                  ///< with nothing touched
 
-/// A change of a threshold on its way into a group.
+/// A change of a threshold, before it joins a group.
 struct MovedOrNew {
-  std::size_t change;  ///< place in the changes
+  std::size_t change;  ///< index of the change
   std::uint64_t at;
-  std::optional<std::uint64_t> from;  ///< where the same threshold was, if it moved here
+  std::optional<std::uint64_t> from;  ///< former size of the same threshold, if it moved
   bool taken = false;
 };
 
@@ -30,7 +30,8 @@ std::vector<MovedOrNew> thresholds_of(const ReviewInput& input) {
   return found;
 }
 
-/// A threshold that is gone here and new there, and means the same, has moved.
+/// Pairs the old and the new size of each threshold that moved: one threshold that is gone, and a new one with the same
+/// meaning.
 std::vector<std::pair<MovedOrNew*, MovedOrNew*>> moves(const ReviewInput& input, std::vector<MovedOrNew>& thresholds) {
   std::vector<std::pair<MovedOrNew*, MovedOrNew*>> found;
   for (MovedOrNew& gone : thresholds) {
@@ -59,7 +60,8 @@ void take(const ReviewInput& input, MovedOrNew& threshold, ReviewGroup& group) {
   group.thresholds.push_back(threshold_of(input, threshold));
 }
 
-/// Whether thresholds say anything of a group: it has sizes of the case, the thread and the touch that are searched.
+/// Returns whether the threshold search covers a group: some of its changes have the case, thread and touch of the
+/// search.
 bool is_searched(const ReviewInput& input, const ReviewGroup& group) {
   return std::any_of(group.changes.begin(), group.changes.end(), [&](std::size_t i) {
     const auto& point = input.changes[i].point;
@@ -67,7 +69,8 @@ bool is_searched(const ReviewInput& input, const ReviewGroup& group) {
   });
 }
 
-/// What behaves otherwise because a threshold moved: groups with no size outside of where it moved.
+/// Merges the groups that changed only because a threshold moved. All sizes of such a group lie between the old and the
+/// new threshold.
 void take_moved(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, std::vector<Draft>& drafts) {
   for (const auto& [gone, now] : moves(input, thresholds)) {
     const std::uint64_t from = std::min(gone->at, now->at);
@@ -82,7 +85,6 @@ void take_moved(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, s
       if (all) searched |= is_searched(input, group);
     }
     if (!searched) continue;
-    // One group for each direction: what is worse, and what is better.
     for (const Direction direction : {Direction::kWorse, Direction::kBetter, Direction::kNeither}) {
       Draft* first = nullptr;
       for (Draft* draft : inside) {
@@ -114,7 +116,7 @@ void take_moved(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, s
   }
 }
 
-/// The exact ends of a group's ranges, and the thresholds that say so. `sizes`: all that were compared.
+/// Makes the bounds of a group's ranges exact, and adds the thresholds at those bounds. `sizes` are all compared sizes.
 void sharpen(const ReviewInput& input, const std::set<std::uint64_t>& sizes, std::vector<MovedOrNew>& thresholds,
              ReviewGroup& group) {
   for (ReviewRange& range : group.ranges) {
@@ -126,7 +128,7 @@ void sharpen(const ReviewInput& input, const std::set<std::uint64_t>& sizes, std
     const ReviewRange measured = range;
     for (MovedOrNew& threshold : thresholds) {
       if (threshold.at <= below || threshold.at > above) continue;
-      // It differs from the lowest of these on, and up to the highest.
+      // The lowest threshold becomes the lower bound, and the highest threshold becomes the upper bound.
       if (threshold.at <= measured.from_bytes && !range.from_exact) {
         range.from_bytes = threshold.at;
         range.from_exact = true;
@@ -146,7 +148,7 @@ void take_bounds(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, 
     const ReviewGroup& group = draft.group;
     if (group.cause != Cause::kThreshold && is_searched(input, group)) groups.push_back(&draft.group);
   }
-  // The gravest take them first; those of the first calls last.
+  // A threshold joins the most severe group that it bounds. Groups of the first calls come last.
   std::stable_sort(groups.begin(), groups.end(), [](const ReviewGroup* one, const ReviewGroup* other) {
     return std::pair(one->first_calls_only, one->cause) < std::pair(other->first_calls_only, other->cause);
   });
@@ -155,14 +157,14 @@ void take_bounds(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, 
   }
 }
 
-/// What a change of thresholds between two sizes that behave as before means: of the lowest, what is below is as
-/// before.
+/// Returns the direction of all threshold changes in a gap between two sizes that behave as before. The lowest
+/// threshold decides, because the behavior below it is unchanged.
 Direction direction_of_gap(const ThresholdChange& lowest) {
   if (lowest.is_new()) return direction_of(*lowest.after);
   return lowest.is_gone() ? opposite_of(direction_of(*lowest.before)) : Direction::kNeither;
 }
 
-/// Thresholds that no point shows: one group for each gap between two sizes that were measured.
+/// For the thresholds that no point shows, makes one group for each gap between two measured sizes.
 void group_the_rest(const ReviewInput& input, std::vector<MovedOrNew>& thresholds, std::vector<Draft>& drafts) {
   const std::set<std::uint64_t> sizes = compared_sizes(input, kSearched, "main", 0.0);
   std::optional<std::uint64_t> gap;
@@ -193,7 +195,7 @@ void group_the_rest(const ReviewInput& input, std::vector<MovedOrNew>& threshold
     auto& list = draft.group.thresholds;
     if (!draft.group.cases.empty() || list.size() < 2) continue;
     draft.group.ranges = {{list.front().at_bytes(), list.back().at_bytes() - 1, true, true}};
-    // One that is gone and one that is new: it moved.
+    // A threshold that is gone and a new one with the same meaning are one move.
     const bool moved = list.size() == 2 && list[0].before_bytes.has_value() != list[1].before_bytes.has_value() &&
                        list[0].after_bytes.has_value() != list[1].after_bytes.has_value();
     if (!moved) continue;

@@ -13,7 +13,7 @@
 namespace zerotax::baseline {
 namespace {
 
-/// To the byte: "20 MiB", "1,000,003 bytes".
+/// Returns an exact size, such as "20 MiB" or "1,000,003 bytes".
 std::string exact_size(std::uint64_t bytes) {
   for (const auto& [unit, name] : {std::pair{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}) {
     if (bytes >= unit && bytes % unit == 0) return fmt::format("{} {}", format_count(bytes / unit), name);
@@ -36,7 +36,8 @@ std::string range_words(const ReviewRange& range) {
   return fmt::format("from {} to {}", from_words(range.from_bytes), to_words(range.to_bytes));
 }
 
-/// " from 64 KiB to 1 MiB and from 20 MiB to 100 MiB", at most three of them; "" if there are none.
+/// Returns words such as " from 64 KiB to 1 MiB and from 20 MiB to 100 MiB", with at most three ranges, or "" without
+/// ranges.
 std::string ranges_words(const std::vector<ReviewRange>& ranges) {
   constexpr std::size_t kMost = 3;
   std::string words;
@@ -48,7 +49,8 @@ std::string ranges_words(const std::vector<ReviewRange>& ranges) {
   return words;
 }
 
-/// Which calls: the case, where it is not the plain one, and what is written to the block.
+/// Returns the calls concerned: the case (unless the case is calloc_loop), and the part of the block that is written
+/// to.
 std::string scope_words(const ReviewGroup& group) {
   std::string words;
   if (!group.cases.empty() && group.cases.front() != "calloc_loop") {
@@ -73,16 +75,11 @@ std::string calls_words(const SystemCalls& calls) {
   return words.empty() ? "no call" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// " faults", " zeroed bytes"; of one, " fault".
+/// Returns the unit, such as " faults", " zeroed bytes" or, for a count of 1, " fault".
 std::string unit_words(Metric metric, const MetricValue& value) {
   const char* unit = words_of(metric).unit;
   if (unit == nullptr) return fmt::format(" {}", row_of(metric).name);
   return fmt::format(fmt::runtime(unit), value.count() == 1 ? "" : "s");
-}
-
-std::string value_words(const MetricValue& value) {
-  if (const auto count = value.count()) return format_count(*count);
-  return value.calls() != nullptr ? calls_words(*value.calls()) : value.word().value_or("");
 }
 
 std::string example_words(const BaselineChange& change) {
@@ -93,20 +90,22 @@ std::string example_words(const BaselineChange& change) {
 
 using Metrics = std::vector<Metric>;
 
-/// How a cause is said: a title, who does it, and what they do now or no longer. Instead of that, `more` and `less`,
-/// where no function of findings judged it; or, if there are metrics that show it, where none of them changed.
+/// The words for a cause: a title, a subject, and two predicates (for what happens now, and for what no longer
+/// happens). If no function of findings judged the group, `more` and `less` replace the predicates. The same holds if
+/// `shown_by` lists metrics, and none of these metrics changed.
 struct CauseWords {
   const char* title;
   const char* subject;
   const char* now;
   const char* no_longer;
-  Metrics telling = {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes};  ///< the best examples first
+  Metrics telling = {Metric::kZeroedBytes, Metric::kRedundantZeroedBytes};  ///< metrics that serve as examples, the
+                                                                            ///< best first
   const char* more = nullptr;
   const char* less = nullptr;
   Metrics shown_by = {};
 };
 
-const CauseWords& words_of(Cause cause) {
+const CauseWords& words_for(Cause cause) {
   using enum Metric;
   constexpr const char* kCalloc = "calloc";
   constexpr const char* kRound = "a round of calloc and free";
@@ -119,7 +118,7 @@ const CauseWords& words_of(Cause cause) {
                          kReturnedBytes, kFreeSyscalls, kCallocSyscalls};
   const Metrics places{kHome, kZeroedMethod};
   const Metrics home{kHome};
-  /// By Cause.
+  /// Indexed by Cause.
   static const std::vector<CauseWords> all{
       {"calloc crashes, hangs or fails", kCalloc, "now fails", "works again"},
       {"calloc hands out dirty memory", kCalloc, "now hands out dirty memory, and breaks its promise",
@@ -145,7 +144,7 @@ const CauseWords& words_of(Cause cause) {
       {"where blocks live, and how they are zeroed", kCalloc, "now gets its block elsewhere",
        "now gets its block elsewhere", places, "now writes its zeros in another way",
        "now writes its zeros in another way", home},
-      {"not measured any more", "what the baseline has", "is not measured any more", "is not measured any more"}};
+      {"no longer measured", "a part of the baseline", "is no longer measured", "is no longer measured"}};
   return all[static_cast<std::size_t>(cause)];
 }
 
@@ -158,8 +157,8 @@ bool is_nearer(const BaselineChange& one, const BaselineChange& other, std::uint
   return rank(one) < rank(other);
 }
 
-/// The change that shows a group at the size that names it; nullptr if none does. Metrics that speak against the group,
-/// as fewer faults while writing where calloc takes them, are no example.
+/// Returns the change that best shows a group at the size that names the group, or nullptr. Metrics that contradict the
+/// group are not used. For example, fewer faults while writing do not show a group of more faults in calloc.
 const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
   const ReviewGroup& group = draft.group;
   if (group.cases.empty()) return nullptr;
@@ -177,7 +176,7 @@ const BaselineChange* example_of(const ReviewInput& input, const Draft& draft) {
   };
   const auto* status = nearest([](const BaselineChange& change) { return change.kind == ChangeKind::kStatus; });
   if (status != nullptr) return status;
-  for (const Metric metric : words_of(draft.moved.value_or(group.cause)).telling) {
+  for (const Metric metric : words_for(draft.moved.value_or(group.cause)).telling) {
     const auto* found = nearest([&](const BaselineChange& change) {
       const Direction own = direction_of(change);
       return change.metric == metric && (own == group.direction || own == Direction::kNeither);
@@ -194,26 +193,27 @@ bool has_metric(const ReviewInput& input, const ReviewGroup& group, const Metric
   });
 }
 
-/// Whether each call of the new measurement does it, the first ones too, at every point of the group.
+/// Returns whether every call of the new measurement, including the first calls, zeroes redundantly at every point of
+/// the group.
 bool is_every_call(const ReviewInput& input, const ReviewGroup& group) {
   return std::all_of(group.changes.begin(), group.changes.end(), [&](std::size_t i) {
     if (!input.changes[i].point) return true;
     const Point* point = point_of(input.after, *input.changes[i].point);
     return point != nullptr && std::all_of(point->first_ops.begin(), point->first_ops.end(), [&](const auto& first) {
-             return is_much_of(first.count(Metric::kRedundantZeroedBytes), point->size_bytes) != Answer::kNo;
+             return is_much_of(first.count(Metric::kRedundantZeroedBytes), point->size_bytes) != YesNo::kNo;
            });
   });
 }
 
-/// What happens now, or no longer: behind the subject.
+/// Returns the predicate of the sentence: what the subject does now, or no longer.
 std::string what_now(const ReviewInput& input, const Draft& draft, Cause cause, const BaselineChange* example) {
   const ReviewGroup& group = draft.group;
-  const CauseWords& words = words_of(cause);
+  const CauseWords& words = words_for(cause);
   const bool worse = group.direction == Direction::kWorse;
   if (cause == Cause::kFails && worse && example != nullptr && example->kind == ChangeKind::kStatus) {
     const auto status = example->after.word();
     if (status == word_of(PointStatus::kCrashed)) return "now crashes";
-    if (status == word_of(PointStatus::kTimeout)) return "now does not come to an end";
+    if (status == word_of(PointStatus::kTimeout)) return "now does not terminate";
   }
   if (cause == Cause::kSystemCalls && group.direction == Direction::kNeither) return "now makes other system calls";
   const bool plain = words.shown_by.empty() ? draft.judged : has_metric(input, group, words.shown_by);
@@ -231,12 +231,12 @@ std::string subject_words(const ReviewInput& input, const Draft& draft, Cause ca
   const bool of_calloc = cause == Cause::kZeroesFresh || cause == Cause::kZeroesReused;
   const bool every = group.direction == Direction::kWorse &&
                      ((of_calloc && is_every_call(input, group)) || (cause == Cause::kZeroesInFree && draft.judged));
-  return fmt::format("{}{}", every ? "every " : "", words_of(cause).subject);
+  return fmt::format("{}{}", every ? "every " : "", words_for(cause).subject);
 }
 
 std::string title_of(const ReviewGroup& group) {
   if (group.cause == Cause::kZeroesFresh && group.first_calls_only) return "the first calloc zeroes fresh memory";
-  if (group.cause != Cause::kThreshold || group.thresholds.size() != 1) return words_of(group.cause).title;
+  if (group.cause != Cause::kThreshold || group.thresholds.size() != 1) return words_for(group.cause).title;
   const ReviewThreshold& threshold = group.thresholds.front();
   if (!threshold.before_bytes) return "a new threshold";
   if (!threshold.after_bytes) return "a threshold is gone";
@@ -248,7 +248,7 @@ std::string first_words(const BehaviourChanges& changes) {
   return fmt::format("{}; and {}", changes.front().words, format_counted(changes.size() - 1, "more change"));
 }
 
-/// `what`: what changes there; of one that moved, nothing.
+/// `what` describes the change at the threshold. For a threshold that moved, `what` is not used.
 std::string threshold_words(const ReviewThreshold& threshold, const std::string& what) {
   const std::string at = exact_size(threshold.at_bytes());
   if (!threshold.before_bytes) return fmt::format("there is a new threshold at {}: {}", at, what);
@@ -258,7 +258,7 @@ std::string threshold_words(const ReviewThreshold& threshold, const std::string&
   return fmt::format("the threshold at {} means something else now: {}", at, what);
 }
 
-/// The sentence on a group of thresholds that no measured point shows.
+/// Returns the sentence on a group of thresholds that no measured point shows.
 std::string thresholds_sentence(const ReviewInput& input, const ReviewGroup& group) {
   const ThresholdChange& change = input.changes[group.changes.front()].threshold;
   const std::string what = first_words(change.is_gone() ? *change.before : *change.after);
@@ -266,7 +266,7 @@ std::string thresholds_sentence(const ReviewInput& input, const ReviewGroup& gro
   std::string text = threshold_words(first, what);
   if (first.is_move()) {
     const bool down = *first.after_bytes < *first.before_bytes;
-    text += fmt::format(": what{} happened {} it now happens {} it ({})", ranges_words(group.ranges),
+    text += fmt::format(": sizes{} were {} it, and are now {} it ({})", ranges_words(group.ranges),
                         down ? "below" : "above", down ? "above" : "below", what);
   }
   if (group.thresholds.size() > 1) {
@@ -289,7 +289,8 @@ std::string group_sentence(const ReviewInput& input, const Draft& draft, const B
   return example == nullptr ? text : text + ": " + example_words(*example);
 }
 
-/// How many more groups there are of each direction than were shown, by Direction: " (other changes: 1 for the worse)".
+/// Returns the number of groups in each direction that `shown` does not count, such as " (other changes: 1 for the
+/// worse)".
 std::string others_words(const std::vector<ReviewGroup>& groups, std::array<std::ptrdiff_t, 3> shown) {
   for (const ReviewGroup& group : groups) --shown[static_cast<std::size_t>(group.direction)];
   std::vector<std::string> words;
@@ -301,6 +302,11 @@ std::string others_words(const std::vector<ReviewGroup>& groups, std::array<std:
 }
 
 }  // namespace
+
+std::string value_words(const MetricValue& value) {
+  if (const auto count = value.count()) return format_count(*count);
+  return value.calls() != nullptr ? calls_words(*value.calls()) : value.word().value_or("");
+}
 
 void put_in_words(const ReviewInput& input, Draft& draft) {
   ReviewGroup& group = draft.group;
@@ -320,7 +326,7 @@ std::string sentence_of(const ReviewInput& input, Verdict verdict, const std::ve
     return fmt::format("same: {} and {} as in the baseline", points,
                        format_counted(input.before.thresholds->size(), "threshold"));
   }
-  const std::string text = fmt::format("{}: {}", word_of(verdict), groups.front().sentence);
+  const std::string text = fmt::format("{}: {}", word(verdict), groups.front().sentence);
   if (verdict != Verdict::kMixed) {
     std::array<std::ptrdiff_t, 3> shown{};
     shown[static_cast<std::size_t>(groups.front().direction)] = 1;

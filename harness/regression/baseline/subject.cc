@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "MALLOC_CONF=retain:false", or "no settings".
+/// Returns words such as "MALLOC_CONF=retain:false", or "no settings".
 std::string env_text(const std::map<std::string, std::string>& env) {
   std::vector<std::string> words;
   words.reserve(env.size());
@@ -39,7 +39,7 @@ std::vector<std::string> env_words(const std::string& name, const std::map<std::
   return words;
 }
 
-/// The options of `bless` that choose what this baseline holds: none for the usual one.
+/// Returns the options of `bless` that select the content of this baseline. Empty for the default content.
 std::vector<std::string> scope_words(const Allocator& allocator, const Baseline& baseline) {
   std::set<std::uint64_t> usual;
   std::set<std::uint64_t> held;
@@ -54,14 +54,14 @@ std::vector<std::string> scope_words(const Allocator& allocator, const Baseline&
 
 std::string bless_text(const Allocator& allocator, const std::string& path, bool force,
                        const std::vector<std::string>& scope = {}) {
-  std::vector<std::string> words{"zerotax", "bless", "--allocator", word_of(allocator), "--baseline", path};
+  std::vector<std::string> words{"zerotax", "bless", "--allocator", allocator_word(allocator), "--baseline", path};
   words.insert(words.end(), scope.begin(), scope.end());
   for (const std::string& word : env_words(allocator.name, allocator.env)) words.push_back(word);
   if (force) words.emplace_back("--force");
   return shell_text(words);
 }
 
-/// Baselines of other versions of an allocator in a folder.
+/// Returns the baselines of other versions of an allocator in a folder.
 std::vector<std::string> other_versions(const std::string& folder, const std::string& name) {
   std::vector<std::string> files;
   std::error_code failure;
@@ -75,14 +75,14 @@ std::vector<std::string> other_versions(const std::string& folder, const std::st
 
 [[noreturn]] void say_missing(const Allocator& allocator, const std::string& path, const std::string& folder) {
   const std::string problem = fmt::format("no baseline for {} ({})", name_and_version(allocator), path);
-  const std::string make = "make one with: " + bless_text(allocator, path, false);
+  const std::string make = "make a baseline with: " + bless_text(allocator, path, false);
   const auto others = folder.empty() ? std::vector<std::string>() : other_versions(folder, allocator.name);
   if (others.empty()) throw UsageError(problem, folder.empty() ? "check the path, or " + make : make);
   throw UsageError(problem,
-                   fmt::format("to hold it against another version give --baseline {}, or {}", others.back(), make));
+                   fmt::format("to compare with another version, give --baseline {}, or {}", others.back(), make));
 }
 
-/// The one built-in allocator that a baseline is of.
+/// Returns the built-in allocator that a baseline names.
 std::string builtin_of(const Baseline& baseline, const std::string& path) {
   for (const BuiltinAllocator& each : builtin_allocators()) {
     if (each.name == baseline.allocator && each.missing.empty()) return each.name;
@@ -92,19 +92,21 @@ std::string builtin_of(const Baseline& baseline, const std::string& path) {
                                                       "--baseline", path}));
 }
 
-/// Takes the configuration of the baseline over, if the command line has none.
+/// Uses the configuration of the baseline if the command line has none.
 void match_settings(CheckSubject& subject, bool force) {
   const auto& env = subject.baseline.env;
   Allocator& allocator = subject.allocator;
   if (env == allocator.env) return;
   if (!allocator.env.empty() || force) {
-    subject.notes.push_back(fmt::format("The baseline was measured with {}, this with {}: that may explain changes.",
-                                        env_text(env), env_text(allocator.env)));
+    subject.notes.push_back(
+        fmt::format("The baseline was measured with {}, this run with {}: the difference may explain changes.",
+                    env_text(env), env_text(allocator.env)));
     return;
   }
   announce_variables(
       subject.path, allocator.name, env,
-      fmt::format("to set it yourself, give --env {}:KEY=VALUE; to leave it out, give --force", allocator.name));
+      fmt::format("to set the variables yourself, give --env {}:KEY=VALUE; to leave them out, give --force",
+                  allocator.name));
   allocator.env = env;
   subject.notes.push_back(fmt::format("Measured with {}, as the baseline was.", env_text(env)));
 }
@@ -125,7 +127,7 @@ CheckSubject subject_of(const Allocator& allocator, const std::string& path, Bas
   CheckSubject subject{allocator, path, std::move(baseline), {}, ""};
   match_name(subject, force);
   match_settings(subject, force);
-  // A library under another name takes the name of the baseline, unless that is the name of a built-in allocator.
+  // Gives a library the allocator name of the baseline, unless this is the name of a built-in allocator.
   Allocator accepted = subject.allocator;
   if (accepted.preload && !is_builtin(subject.baseline.allocator)) accepted.name = subject.baseline.allocator;
   const bool other = accepted.name != subject.baseline.allocator || accepted.env != subject.baseline.env;
@@ -154,12 +156,12 @@ Metric metric_of_word(const std::string& option, const std::string& word, bool o
     refuse_word(fmt::format("invalid {} '{}': {}", option, word, why), word, keys(only_numbers));
   };
   if (!metric) refuse("no such metric");
-  if (!holds(*metric)) refuse("baselines do not hold it");
-  if (only_numbers && !is_number(*metric)) refuse("it is no number");
+  if (!holds(*metric)) refuse("no baseline contains the metric");
+  if (only_numbers && !is_number(*metric)) refuse("it is not a number");
   return *metric;
 }
 
-/// "5%", "4KiB", "2"; nothing for anything else.
+/// Parses "5%", "4KiB" or "2"; returns nothing for anything else.
 std::optional<Tolerance> parse_tolerance(const std::string& text) {
   if (!text.ends_with('%')) {
     try {
@@ -194,10 +196,6 @@ void add_tolerance(const std::string& word, Tolerances& tolerances) {
 
 }  // namespace
 
-std::string word_of(const Allocator& allocator) {
-  return allocator.preload ? allocator.name + "=" + *allocator.preload : allocator.name;
-}
-
 std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const std::string& baseline, bool force) {
   std::error_code failure;
   std::vector<CheckSubject> subjects;
@@ -212,14 +210,14 @@ std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const 
   if (options.allocators.size() > 1) {
     throw UsageError(
         fmt::format("{} allocators cannot be compared with one baseline {}", options.allocators.size(), baseline),
-        "name one with --allocator, or give --baseline a folder");
+        "name an allocator with --allocator, or give --baseline a folder");
   }
   if (!is_there(baseline)) {
     if (!options.allocators.empty()) {
       say_missing(resolve_allocators(options.allocators, options.env).front(), baseline, "");
     }
     throw UsageError(fmt::format("there is no baseline {}", baseline),
-                     "check the path, or make it with: " +
+                     "check the path, or make the baseline with: " +
                          shell_text({"zerotax", "bless", "--allocator", "NAME", "--baseline", baseline}));
   }
   Baseline read = read_baseline(baseline);
@@ -237,12 +235,12 @@ std::vector<CheckSubject> resolve_subjects(const MeasureOptions& options, const 
 void check_overwrite(const Allocator& allocator, const std::string& path, bool force) {
   std::error_code failure;
   if (force || !fs::is_regular_file(path, failure)) return;
-  constexpr const char* kRemedy = "give --baseline another file, or overwrite it with --force";
+  constexpr const char* kRemedy = "give --baseline another file, or overwrite this one with --force";
   Baseline old;
   try {
     old = read_baseline(path);
   } catch (const UsageError&) {
-    throw UsageError(fmt::format("{} exists and is no baseline: not overwritten", path), kRemedy);
+    throw UsageError(fmt::format("{} exists and is not a baseline: not overwritten", path), kRemedy);
   }
   if (old.allocator != allocator.name) {
     throw UsageError(
@@ -269,7 +267,8 @@ CheckScope parse_scope(const std::vector<std::string>& sizes, const std::vector<
   for (const std::string& size : sizes) scope.sizes.push_back(parse_size(size));
   const bool wants_thresholds = std::find(only.begin(), only.end(), kThresholds) != only.end();
   if (wants_thresholds && !sizes.empty()) {
-    throw UsageError("--only thresholds and --size exclude each other", "thresholds are of all sizes: leave one out");
+    throw UsageError("--only thresholds and --size exclude each other",
+                     "leave out one of the options: thresholds belong to all sizes");
   }
   scope.thresholds = sizes.empty() && (only.empty() || wants_thresholds);
   scope.all_metrics = only.empty();

@@ -64,7 +64,7 @@ std::string ranges_text(const Baseline& baseline) {
                      text);
 }
 
-/// Values that the baseline lacks, so that nothing can be compared.
+/// Returns the values that cannot be compared, because the baseline lacks them.
 std::string left_out_text(const Baseline& baseline) {
   std::string text;
   for (const Point& point : baseline.points) {
@@ -80,21 +80,34 @@ std::string left_out_text(const Baseline& baseline) {
 
 constexpr std::size_t kPlaces = 5;
 
-bool is_shown(const ProgramChange& change, const ProgramCheck& check, bool explain) {
-  return explain || change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
-}
-
 }  // namespace
 
-std::string next_step(const AllocatorChecks& check, bool explain, std::vector<std::string> command) {
-  for (const AllocatorCheck& result : check.checks) {
-    if (result.verdict == Verdict::kSame) continue;
-    if (explain) return result.accept;
-    command.front() = "zerotax";
-    command.emplace_back("--explain");
-    return shell_text(command);
-  }
-  return "";
+bool is_shown(const ProgramChange& change, const ProgramCheck& check) {
+  return change.direction != Direction::kNeither || check.verdict == Verdict::kChanged;
+}
+
+std::string calls_words(const SiteChange& site) {
+  return fmt::format("{} → {}", format_count(site.before[runs::SiteNumber::kCalls]),
+                     format_count(site.after[runs::SiteNumber::kCalls]));
+}
+
+std::string bytes_words(const SiteChange& site) {
+  constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed", "live"};
+  const runs::SiteNumber most = most_different(site);
+  return fmt::format("{}: {} → {}", kWords[static_cast<std::size_t>(most)], format_size(site.before[most]),
+                     format_size(site.after[most]));
+}
+
+std::string explain_command(std::vector<std::string> command) {
+  command.front() = "zerotax";
+  command.insert(std::find(command.begin(), command.end(), "--"), "--explain");
+  return shell_text(command);
+}
+
+std::string accept_command(const AllocatorChecks& check) {
+  const auto changed = std::find_if(check.checks.begin(), check.checks.end(),
+                                    [](const AllocatorCheck& each) { return each.verdict != Verdict::kSame; });
+  return changed == check.checks.end() ? "" : changed->accept;
 }
 
 std::string check_text(const AllocatorChecks& check, bool explain, const Palette& palette) {
@@ -117,18 +130,15 @@ std::string check_text(const AllocatorChecks& check, bool explain, const Palette
 std::string unsteady_text(const Baseline& baseline) {
   std::string text = ranges_text(baseline) + left_out_text(baseline);
   for (const UncertainThreshold& each : baseline.uncertain) {
-    text += fmt::format("  uncertain, seen in {} of {} looks: {}\n", each.seen, each.looks, name_of(each));
+    text += fmt::format("  uncertain, seen in {} of {} probes: {}\n", each.seen, each.looks, name_of(each));
   }
   return text;
 }
 
 std::string changes_text(const ProgramCheck& check, bool explain, const Palette& palette) {
-  Table table({{"  ", Unit::kText, 9},
-               {"metric"},
-               {"before", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight},
-               {"now", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}});
+  Table table({{"  ", Unit::kText, 9}, {"metric"}, right_text("before", 0, 2), right_text("now", 0, 2)});
   for (const ProgramChange& change : check.changes) {
-    if (!is_shown(change, check, explain)) continue;
+    if (!explain && !is_shown(change, check)) continue;
     const runs::MetricRow& row = row_of(change.metric);
     table.add({fmt::format("  {}", heading_of(change.direction)), name_of(row, change.process),
                format_range(row.unit, change.before), format_value(row.unit, change.after)});
@@ -141,20 +151,12 @@ std::string changes_text(const ProgramCheck& check, bool explain, const Palette&
 
 std::string sites_text(const ProgramCheck& check, bool explain) {
   if (check.changes.empty() || check.sites.empty()) return "";
-  Table table({{"  where", Unit::kText},
-               {"calls", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight},
-               {"bytes", Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}});
+  Table table({{"  where", Unit::kText}, right_text("calls", 0, 2), right_text("bytes", 0, 2)});
   std::size_t shown = 0;
   for (const SiteChange& site : check.sites) {
     if (!explain && shown == kPlaces) break;
     ++shown;
-    const runs::SiteNumber most = most_different(site);
-    constexpr const char* kWords[] = {"", "requested", "by kernel", "refilled", "returned", "zeroed", "live"};
-    table.add({"  " + one_line(place_words(site)),
-               fmt::format("{} → {}", format_count(site.before[runs::SiteNumber::kCalls]),
-                           format_count(site.after[runs::SiteNumber::kCalls])),
-               fmt::format("{}: {} → {}", kWords[static_cast<std::size_t>(most)], format_size(site.before[most]),
-                           format_size(site.after[most]))});
+    table.add({"  " + one_line(place_words(site)), calls_words(site), bytes_words(site)});
   }
   std::string text = table.text();
   if (shown < check.sites.size()) {
@@ -169,7 +171,7 @@ std::string check_text(const ProgramCheck& check, bool explain, const Palette& p
   const bool changed = check.verdict != Verdict::kSame;
   std::string text = printable(check.sentence) + "\n";
   text += fmt::format("  {}, compared with {} runs in {}\n", printable(check.subject.name), check.baseline.runs,
-                      printable(check.baseline_path));
+                      printable(check.baseline.path));
   text += changes_text(check, explain, palette) + sites_text(check, explain) +
           not_compared_text(check.not_compared, explain);
   text += advice_text(check);

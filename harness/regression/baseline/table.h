@@ -3,43 +3,60 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/table.h"
 #include "baseline/result.h"
 #include "exchange/outcome.h"
 
 namespace zerotax::baseline {
 
-/// For people: the verdict, the groups, how to accept it; with `explain` every changed metric as well. The first line
-/// is the verdict; the others have at most 80 columns, but for paths and names.
+/// Returns the text of checks: the verdict, the groups, and how to accept the changes. With `explain`, also lists every
+/// changed metric. The first line is the verdict. The other lines have at most 80 columns, except for paths and names.
 std::string check_text(const AllocatorChecks& checks, bool explain, const Palette& palette = {});
-/// The text for a command: what changed, where, and how to accept it; with `explain`, every place as well.
+/// Returns the text of the check of a command: the changes, their call sites, and how to accept the changes. With
+/// `explain`, also lists every call site.
 std::string check_text(const ProgramCheck& check, bool explain, const Palette& palette = {});
-/// Of several commands: the verdict of all, and the text of those that changed; of all with `explain`.
+/// Returns the text for several commands: the overall verdict, and the text of each command that changed, or of all
+/// with `explain`.
 std::string check_text(const ProgramChecks& checks, bool explain, const Palette& palette = {});
 
-// Parts of the text of a command.
+/// Returns the checks on one screen (base/answer.h).
+Answer check_answer(const AllocatorChecks& checks, const Palette& palette = {});
+Answer check_answer(const ProgramCheck& check, const Palette& palette = {});
+Answer check_answer(const ProgramChecks& all, const Palette& palette = {});
+/// Returns the part of the answer that concerns counts, without the baseline and the commands.
+Answer counts_answer(const ProgramCheck& check, const Palette& palette = {});
+
+// The functions below make parts of the text of a command. is_shown returns whether a change is shown: a change that
+// costs nothing is shown only if nothing else changed.
+bool is_shown(const ProgramChange& change, const ProgramCheck& check);
+/// Returns words such as "0 → 64" and "returned: 0 B → 64 MiB", for the bytes that changed most.
+std::string calls_words(const SiteChange& site);
+std::string bytes_words(const SiteChange& site);
 std::string changes_text(const ProgramCheck& check, bool explain, const Palette& palette);
 std::string sites_text(const ProgramCheck& check, bool explain);
 std::string advice_text(const ProgramCheck& check);
-/// "A=1 ./decoder small.bin".
+/// Returns the command line, such as "A=1 ./decoder small.bin".
 std::string command_text(const runs::Command& command);
 
-/// The checks for other programs' formats: an outcome for each group of changes, or a passing one for an allocator
-/// without changes. The compared metrics of each point are benchmarks.
+/// Returns the checks for the formats of other programs: an outcome for each group of changes, or a passing outcome for
+/// an allocator without changes. The compared metrics of each point become benchmarks.
 exchange::OutcomeList check_outcomes(const AllocatorChecks& checks);
-/// The checks of commands for other programs' formats: an outcome for each metric.
+/// Returns the checks of commands for the formats of other programs: an outcome for each metric.
 exchange::OutcomeList check_outcomes(const ProgramCheck& check);
 exchange::OutcomeList check_outcomes(const ProgramChecks& checks);
 
-/// What to do next, as a command to paste: of a check that failed, the same once more with --explain (`command`: the
-/// words of the command line), or if it was given, what accepts the first change. Empty if nothing changed.
-std::string next_step(const AllocatorChecks& checks, bool explain, std::vector<std::string> command);
+/// Returns the current command line with --explain added.
+std::string explain_command(std::vector<std::string> command);
 
-/// What of a new baseline was not the same in every run, for people: a line for each metric, with how many of its
-/// values have a range and an example of one; what is left out, and the uncertain thresholds, by name. "" of a steady
-/// one.
+/// Returns the command that accepts the first change. Empty if nothing changed.
+std::string accept_command(const AllocatorChecks& checks);
+
+/// Returns the parts of a new baseline that varied between runs. Each metric has a line, with an example and the number
+/// of its values that have a range. Also lists what is left out, and the uncertain thresholds, by name. Returns "" for
+/// a steady baseline.
 std::string unsteady_text(const Baseline& baseline);
-/// What was blessed of a command, which parts of it were not seen, and how far its metrics differ from run to run.
+/// Returns the metrics of a blessed command, the parts that were not observed, and the differences between runs.
 std::string bless_text(const Program& program, const std::vector<std::string>& notes, const std::string& path);
 
 }  // namespace zerotax::baseline

@@ -18,20 +18,40 @@ std::string overall_sentence(const std::vector<AllocatorCheck>& results, Verdict
   }
   if (changed.empty())
     return fmt::format("same: {} as in their baselines", format_counted(results.size(), "allocator"));
-  return fmt::format("{}: {} of {} allocators differ{} from their baselines: {}", word_of(verdict), changed.size(),
+  return fmt::format("{}: {} of {} allocators differ{} from their baselines: {}", word(verdict), changed.size(),
                      results.size(), changed.size() == 1 ? "s" : "", fmt::join(changed, ", "));
 }
 
-/// Whether any point of a baseline has this metric, or says why not.
+/// Adds the searches for broken promises to the verdict and the sentence.
+void add_proofs(AllocatorChecks& checks) {
+  std::vector<std::string> broken;
+  std::uint64_t reused = 0;
+  for (const AllocatorCheck& each : checks.checks) {
+    if (!each.proof) continue;
+    if (each.proof->finding)
+      broken.push_back(fmt::format("{} broke a promise: {}", each.allocator.name, each.proof->finding->sentence));
+    reused += each.proof->coverage.all_reused();
+  }
+  if (!broken.empty()) {
+    checks.verdict = Verdict::kFailed;
+    checks.passed = false;
+    checks.sentence = fmt::format("failed: {}; {}", fmt::join(broken, "; "), checks.sentence);
+  } else if (reused > 0) {
+    checks.sentence +=
+        fmt::format("; no broken promise in {} on reused memory", format_counted(reused, "zeroing call"));
+  }
+}
+
+/// Returns whether any point of a baseline has a value of this metric, or a reason why the metric is unavailable.
 bool is_held(const Baseline& baseline, Metric metric) {
   return std::any_of(baseline.points.begin(), baseline.points.end(),
                      [&](const Point& point) { return !point[metric].is_absent(); });
 }
 
-/// Why a metric of a point was not compared; empty if it was, or does not matter.
+/// Returns why a metric of a point was not compared, or "" if it was compared or does not matter.
 std::string why_not_compared(const Baseline& before, const Point& point, const Point* now, const MetricRow& row) {
   if (now == nullptr || !point.is_ok() || !now->is_ok() || (row.of_touching && point.touch == 0)) return "";
-  // With a range it is compared with that.
+  // A metric that has a range is compared even if its value is n/a.
   const std::string was =
       range_of(before, {identity_of(point), 0, row.metric}) != nullptr ? "" : point.why_not(row.metric);
   const std::string is = now->why_not(row.metric);
@@ -39,9 +59,9 @@ std::string why_not_compared(const Baseline& before, const Point& point, const P
   return "not in the baseline: " + was;
 }
 
-/// A condition, and the metrics that it can change. The model of the CPU is for readers, for it changes times only.
+/// A condition, and the metrics that it can change. The CPU model is informative only, because it changes only times.
 struct Condition : ConditionRow {
-  std::vector<Metric> metrics;  ///< that depend on it; empty: all
+  std::vector<Metric> metrics;  ///< metrics that depend on the condition; empty for all
   const char* what;
 };
 
@@ -51,13 +71,13 @@ const std::vector<Condition>& conditions() {
       kPopulatedBytes, kRedundantZeroedBytes, kCallocFaults,  kTouchFaults,
       kFreeFaults,     kKernelZeroedBytes,    kReturnedBytes, kRedundantZeroedInFreeBytes};
   static const std::vector<Condition> all{
-      {{"kernel", "kernel"}, {}, "what mmap, madvise and page faults do"},
-      {{"thp", "transparent huge pages"}, of_pages, "faults, and what a fault populates"},
-      {{"page_bytes", "page size"}, {}, "all that is counted in pages"},
-      {{"cpus", "CPUs"}, {}, "how many arenas and caches an allocator makes"},
-      {{"libc", "C library"}, {}, "what allocators take from the C library"},
-      {{"pagemap_scan", "PAGEMAP_SCAN"}, of_pages, "how exactly populated pages are seen"},
-      {{"zerotax", "zerotax"}, {}, "how metrics are measured"}};
+      {{"kernel", "kernel"}, {}, "the behavior of mmap, madvise and page faults"},
+      {{"thp", "transparent huge pages"}, of_pages, "faults, and the memory that a fault populates"},
+      {{"page_bytes", "page size"}, {}, "all metrics that are counted in pages"},
+      {{"cpus", "CPUs"}, {}, "the number of arenas and caches that an allocator makes"},
+      {{"libc", "C library"}, {}, "the functions that allocators take from the C library"},
+      {{"pagemap_scan", "PAGEMAP_SCAN"}, of_pages, "the accuracy with which populated pages are seen"},
+      {{"zerotax", "zerotax"}, {}, "the method by which metrics are measured"}};
   return all;
 }
 
@@ -69,7 +89,7 @@ bool explains(const Condition& condition, const std::vector<BaselineChange>& cha
   });
 }
 
-/// The conditions under which a command was recorded, by key and by the words of a sentence.
+/// The conditions of a recorded command: the key of each, and the words for it in a sentence.
 const std::vector<ConditionRow>& program_conditions() {
   static const std::vector<ConditionRow> rows{{"kernel", "kernel"},        {"thp", "transparent huge pages"},
                                               {"libc", "C library"},       {"aslr", "address randomisation"},
@@ -104,7 +124,9 @@ std::vector<NotCompared> metrics_not_compared(const Baseline& before, const Base
 AllocatorChecks checks_of(std::vector<AllocatorCheck> results, bool strict) {
   const Verdict verdict = joined_verdict(results);
   std::string sentence = overall_sentence(results, verdict);
-  return {std::move(results), strict, verdict, std::move(sentence), passes(verdict, strict)};
+  AllocatorChecks checks{std::move(results), strict, verdict, std::move(sentence), passes(verdict, strict)};
+  add_proofs(checks);
+  return checks;
 }
 
 const char* way_of(const Review& review, const PointIdentity& point) {
@@ -120,8 +142,8 @@ const char* way_of(const Review& review, const PointIdentity& point) {
     }
   }
   if (!any) return "same";
-  if (!worse && !better) return word_of(Direction::kNeither);
-  return word_of(joined_verdict(false, worse, better, false));
+  if (!worse && !better) return word(Direction::kNeither);
+  return word(joined_verdict(false, worse, better, false));
 }
 
 std::vector<ConditionDifference> differing_conditions(const Json& before, const Json& after,
@@ -137,16 +159,22 @@ std::vector<ConditionDifference> differing_conditions(const Json& before, const 
   return found;
 }
 
-ProgramCheck check_of(const Program& baseline, Judged judged, const Json& measured_on, const std::string& same) {
+ProgramCheck check_of(const Program& baseline, Judged judged, const ProgramConditions& measured_on,
+                      const std::string& same) {
   ProgramCheck check;
-  check.baseline = baseline;
+  check.zerotax_version = ZEROTAX_VERSION;
+  static_cast<Program&>(check.baseline) = baseline;
   check.measured = std::move(judged.first);
   check.runs = judged.runs;
   check.changes = std::move(judged.changes);
   check.not_compared = std::move(judged.not_compared);
+  for (ProgramChange& change : check.changes) change.line = words_of(change);
   check.sites = site_changes(baseline, check.measured);
+  for (SiteChange& site : check.sites) site.line = place_words(site);
+  for (const runs::MetricRow& row : runs::metric_rows()) check.words[row.key] = row.name;
   check.measured_on = measured_on;
   check.conditions = zerotax::differing_conditions(program_conditions(), baseline.measured_on, measured_on);
+  for (const ConditionDifference& each : check.conditions) check.condition_sentences.push_back(each.sentence);
   check.verdict = verdict_of(check.changes);
   check.passed = passes(check.verdict, false);
   check.sentence = sentence_of(check, same);
@@ -173,7 +201,7 @@ ProgramChecks checks_of(std::vector<ProgramCheck> checks) {
   if (names.empty()) {
     all.sentence = fmt::format("same: {} are as in the baseline", count);
   } else {
-    all.sentence = fmt::format("{}: {}{}", word_of(all.verdict), fmt::join(names, ", "),
+    all.sentence = fmt::format("{}: {}{}", word(all.verdict), fmt::join(names, ", "),
                                same > 0 ? fmt::format("; {} of {} are as in the baseline", same, count) : "");
   }
   all.checks = std::move(checks);

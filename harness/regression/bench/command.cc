@@ -15,6 +15,7 @@
 #include "bench/suite.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/environment.h"
 #include "os/print.h"
@@ -28,10 +29,10 @@ namespace zerotax::bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 20'161'212;
-/// So many benchmarks that ran before are asked one by one whether they did it.
+/// Maximum number of earlier benchmarks that are tested one by one as the cause of a dependence.
 constexpr std::size_t kMostSuspects = 12;
 
-/// Rounds that are enough to prove that one of so many depends on the order.
+/// Returns the number of rounds needed to prove that one of `benchmarks` benchmarks depends on the order.
 std::size_t fewest_rounds(std::size_t benchmarks) { return fewest_pairs(benchmarks, CompareMethod{}.alpha); }
 
 Measured<Counts> counts_in(const CountedRun& run, const std::string& name) {
@@ -39,7 +40,7 @@ Measured<Counts> counts_in(const CountedRun& run, const std::string& name) {
   return found == run.counts.end() ? Measured<Counts>(NotAvailable{"the program did not report it"}) : found->second;
 }
 
-/// Where most memory is returned; empty if that is little.
+/// Returns the call site that returns the most memory to the kernel; empty if it returns little.
 std::string place_of_returns(const record::runs::CommandRun& run) {
   const std::pair<const record::runs::SiteKey, record::runs::Site>* most = nullptr;
   const auto returned = [](const auto& site) { return site.second.numbers[record::runs::SiteNumber::kReturned]; };
@@ -64,7 +65,7 @@ class Running {
  public:
   Running(const Suite& suite, Report& report) : suite_(suite), report_(report), random_(kSeed) {}
 
-  /// Throws Stop.
+  /// Makes the report. Throws Stop.
   void run() {
     for (const std::string& name : suite_.list()) report_.benchmarks.emplace_back().name = name;
     report_.rounds = std::max(report_.rounds, fewest_rounds(report_.benchmarks.size()));
@@ -82,7 +83,7 @@ class Running {
  private:
   [[nodiscard]] std::vector<std::string> names() const { return names_of(report_.benchmarks); }
 
-  /// Throws Stop if a signal came.
+  /// Runs the items. Throws Stop if a signal arrived.
   static void finish(Experiment& experiment, const std::vector<Item>& items) {
     if (!experiment.run(items)) throw Stop{};
   }
@@ -121,7 +122,8 @@ class Running {
     confirm();
   }
 
-  /// Of some benchmarks, what is counted when all of a list run in order, and alone: under a setting, by name.
+  /// Returns the counts of some benchmarks under these variables, by name: when all benchmarks of `list` run in order,
+  /// and when each runs alone.
   std::map<std::string, std::pair<Measured<Counts>, Measured<Counts>>> counted_both_ways(
       const std::vector<std::string>& list, const std::vector<std::size_t>& of, const Variables& env,
       Experiment& experiment) {
@@ -138,7 +140,8 @@ class Running {
     return found;
   }
 
-  /// Benchmarks that differ are counted once more, and must differ again; else the later counts hold.
+  /// Repeats the counting of each benchmark whose counts differed. If the difference does not recur, keeps the later
+  /// counts.
   void confirm() {
     const std::vector<std::size_t> differing = differing_ones();
     if (differing.empty()) return;
@@ -160,10 +163,10 @@ class Running {
     return found;
   }
 
-  /// Rounds of all in order and each alone, in random order.
+  /// Measures the time of all benchmarks in order, and of each benchmark alone, in rounds of random order.
   void time(std::vector<Benchmark>& benchmarks, const Variables& variables, const char* what) {
     std::vector<Item> items;
-    // Place i is benchmark i alone; the last place is all of them.
+    // Element i measures the time of benchmark i alone. The last element measures the time of all benchmarks in order.
     std::vector<std::size_t> places(benchmarks.size() + 1);
     std::iota(places.begin(), places.end(), std::size_t{0});
     const std::vector<std::string> all = names_of(benchmarks);
@@ -195,7 +198,7 @@ class Running {
   }
 
   void explain(const std::vector<std::size_t>& differing) {
-    Experiment experiment("looking for what does it");
+    Experiment experiment("looking for the cause");
     for (const std::size_t at : differing) {
       Benchmark& each = report_.benchmarks[at];
       CountedRun both = in_order_;
@@ -215,7 +218,7 @@ class Running {
     }
   }
 
-  /// The benchmarks that depend on the order, with those that they depend on, each once.
+  /// Returns the benchmarks that depend on the order, and the benchmarks on which they depend, each once.
   [[nodiscard]] std::vector<std::string> involved() const {
     std::vector<std::string> found;
     for (const Benchmark& each : report_.benchmarks) {
@@ -228,7 +231,7 @@ class Running {
     return found;
   }
 
-  /// Whether no benchmark that depended on the order does so under this setting.
+  /// Returns whether the setting ends the order dependence of every benchmark that had one.
   bool is_pinned_by(const Variables& env, const std::vector<std::string>& all, Experiment& experiment) {
     const auto found = counted_both_ways(all, differing_ones(), env, experiment);
     return std::all_of(found.begin(), found.end(), [](const auto& each) {
@@ -264,7 +267,8 @@ class Running {
     }
   }
 
-  /// Times what depended on the order under a setting.
+  /// Times the benchmarks concerned under a setting, and keeps the times of the benchmark that depends most on the
+  /// order.
   void prove(Pin& pin, const std::vector<std::string>& all) {
     Report under;
     for (const std::string& name : all) under.benchmarks.emplace_back().name = name;
@@ -272,7 +276,7 @@ class Running {
     judge(under);
     double most = -1;
     for (const Benchmark& each : report_.benchmarks) {
-      const double weight = std::abs(each.time.log_ratio);
+      const double weight = each.time ? std::abs(each.time->log_ratio) : 0;
       if (!depends_on_order(each) || weight <= most) continue;
       most = weight;
       const auto found = std::find_if(under.benchmarks.begin(), under.benchmarks.end(),
@@ -292,8 +296,9 @@ class Running {
   std::vector<CountedRun> alone_;
 };
 
-/// Counts and times each benchmark alone and in order, counts all of them shuffled, and where one depends on the order,
-/// finds what does it and which setting ends it. A signal ends it early. Throws UsageError for a program that fails.
+/// Counts and times each benchmark alone and in order, and counts the shuffled benchmarks. For a benchmark that depends
+/// on the order, finds the cause and a setting that ends the dependence. A signal ends the run early. Throws UsageError
+/// for a program that fails.
 Report run(const Suite& suite, const std::vector<std::string>& words, std::size_t rounds) {
   Report report;
   report.program = words;
@@ -301,7 +306,7 @@ Report run(const Suite& suite, const std::vector<std::string>& words, std::size_
   try {
     Running(suite, report).run();
   } catch (const Stop&) {
-    report.complete = false;
+    report.state = Completion::kInterrupted;
     if (report.benchmarks.empty()) throw;
     judge(report);
   }
@@ -327,7 +332,7 @@ ExitStatus bench(const Options& options) {
   }
   constexpr std::int64_t kMostRounds = 200;
   if (options.rounds < static_cast<std::int64_t>(fewest_rounds(1)) || options.rounds > kMostRounds) {
-    throw UsageError(fmt::format("--rounds {} cannot prove anything", options.rounds),
+    throw UsageError(fmt::format("--rounds {} is out of range", options.rounds),
                      fmt::format("give {} to {}", fewest_rounds(1), kMostRounds));
   }
   check_outputs({{"--json", options.json}}, program_input(words));
@@ -339,24 +344,27 @@ ExitStatus bench(const Options& options) {
   report.started = started;
   report.command = Subcommand::command_line;
   report.environment = describe_environment();
-  if (!options.json.empty()) write_file(options.json, json_text(bench_json(report)));
-  if (options.json != "-") print_lines(stdout, bench_text(report));
-  if (!report.complete) say_interrupted("the verdicts are of what was measured so far");
+  if (!options.json.empty()) write_file(options.json, json_text(report));
+  if (options.json != "-") {
+    print_lines(stdout, wants_full_text() ? bench_text(report) : answer_text(bench_answer(report)));
+  }
+  if (report.state == Completion::kInterrupted) say_interrupted("the verdicts cover the benchmarks measured so far");
   for (const Benchmark& each : report.benchmarks) {
     if (each.verdict == Verdict::kOrderDependent) return ExitStatus::kFinding;
   }
   return ExitStatus::kDone;
 }
 
-const Subcommand command(
-    "bench", Wing::kRegression, "find benchmarks whose result depends on what ran before, and the setting that ends it",
-    kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
-      const auto options = std::make_shared<Options>();
-      add_rounds(arguments, options->rounds, "pairs, alone and in order; more for many benchmarks").with_default();
-      add_timeout(arguments, options->timeout_s);
-      add_json(arguments, options->json);
-      return [options] { return bench(*options); };
-    });
+const Subcommand command("bench", Wing::kRegression, "Find benchmarks that depend on the benchmarks before them",
+                         kExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+                           const auto options = std::make_shared<Options>();
+                           add_rounds(arguments, options->rounds,
+                                      "number of pairs of runs, alone and in order; more for many benchmarks")
+                               .with_default();
+                           add_timeout(arguments, options->timeout_s);
+                           add_json(arguments, options->json);
+                           return [options] { return bench(*options); };
+                         });
 
 }  // namespace
 }  // namespace zerotax::bench

@@ -4,56 +4,15 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "bench/result.h"
 #include "bench/suite.h"
 #include "os/input_file.h"
 
 namespace zerotax::bench {
 
-ZEROTAX_FIELDS(Counts, minor_faults, kernel_zeroed_bytes, refilled_bytes, returned_bytes, zeroed_bytes, by_hand_bytes,
-               calls)
-ZEROTAX_FIELDS(Observed, times_ns, counts)
-ZEROTAX_FIELDS_WRITTEN(Cause, before, place)
-
 namespace {
 
-Json time_json(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("nothing was timed");
-  const TimeRatio ratio = ratio_of(time);
-  return {{"verdict", zerotax::word_of(time.kind)},
-          {"ratio", ratio.median},
-          {"low", ratio.low},
-          {"high", ratio.high},
-          {"p", time.adjusted_p}};
-}
-
-}  // namespace
-
-void to_json(Json& json, const Benchmark& value) {
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, alone, in_order, shuffled, cause, sentence))
-  json["verdict"] = word_of(value.verdict);
-  json["time"] = time_json(value.time);
-}
-
-void to_json(Json& json, const Pin& value) {
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, name, env, line, benchmark, alone_ns, in_order_ns))
-  json["time"] = time_json(value.time);
-}
-
-Json bench_json(const Report& value) {
-  Json json;
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ZEROTAX_WRITE_FIELD, schema, zerotax_version, started, command, environment,
-                                           program, rounds, benchmarks, tried, sentence, next))
-  json["state"] = value.complete ? "complete" : "interrupted";
-  json["pin"] = value.pin ? Json(*value.pin)
-                          : not_available(value.tried.empty() ? "nothing depends on the order"
-                                                              : "no setting that was tried does it");
-  return json;
-}
-
-namespace {
-
-/// Google Benchmark writes counters that are NaN or Infinity (a rate of 0 events, a division by 0), which JSON lacks.
+/// Replaces NaN and Infinity, which JSON lacks, by null. Google Benchmark writes these values for a rate of 0 events or
+/// a division by 0.
 std::string with_null_for_what_is_no_number(const std::string& text) {
   std::string json;
   bool in_string = false;
@@ -81,7 +40,8 @@ std::string with_null_for_what_is_no_number(const std::string& text) {
   return json;
 }
 
-/// Keeps the first value of a repeated key: a program may give a counter the name of one of Google Benchmark's keys.
+/// Keeps the first value of a repeated key, because a program may give a counter the name of one of Google Benchmark's
+/// keys.
 Json read_google_json(const std::string& path) {
   std::vector<std::set<std::string>> keys;
   const std::string text = with_null_for_what_is_no_number(valid_utf8(read_input_file(path)));
@@ -96,7 +56,7 @@ Json read_google_json(const std::string& path) {
 }  // namespace
 
 std::vector<Reported> read_google_benchmark(const std::string& folder) {
-  // The same readings of the clock are reported: only the rounding of the mean lies between.
+  // Slack for the rounding of the mean. The program reports the same clock readings as the marks.
   constexpr double kSlack_ns = 100;
   constexpr double kDigits = 1e-6;
   try {
@@ -105,7 +65,7 @@ std::vector<Reported> read_google_benchmark(const std::string& folder) {
     for (const Json& each : whole.at("benchmarks")) {
       // Rows of means and of complexities have no times of their own.
       if (each.value("run_type", "iteration") != "iteration" || each.value("error_occurred", false)) continue;
-      // No operation of the benchmark was timed, or the benchmark itself reported no time.
+      // Either no operation of the benchmark was timed, or the benchmark itself reported no time.
       if (!each.at("real_time").is_number() || each.at("real_time").get<double>() <= 0) continue;
       const std::string unit = each.value("time_unit", "ns");
       const double factor = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
@@ -122,7 +82,7 @@ std::vector<Reported> read_google_benchmark(const std::string& folder) {
 }
 
 std::vector<Reported> read_criterion(const std::string& folder) {
-  constexpr double kSlack_ns = 1;  // times are those of the clock
+  constexpr double kSlack_ns = 1;  // slack of times that are read from the clock directly
   try {
     std::vector<Reported> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

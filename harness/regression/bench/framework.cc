@@ -12,7 +12,7 @@
 namespace zerotax::bench {
 namespace {
 
-/// The benchmarks in a test case, and in its sections: "test case/section/benchmark".
+/// Adds the benchmarks of a test case and its sections, named "test case/section/benchmark".
 void add_benchmarks(const pugi::xml_node& within, const std::string& path, const std::string& test_case,
                     std::vector<Reported>& found) {
   for (const pugi::xml_node& node : within.children()) {
@@ -24,8 +24,9 @@ void add_benchmarks(const pugi::xml_node& within, const std::string& path, const
     Reported& each =
         found.emplace_back(Reported{name, test_case, node.child("mean").attribute("value").as_double(), {}});
     const double iterations = samples * node.attribute("iterations").as_double();
-    // The mean has six digits. Each sample leaves out the cost of a reading of the clock, which is not reported: 0.4 to
-    // 1.5 times the resolution, measured at loads of 4 to 12. The resolution is the time between two readings.
+    // Slack of Catch2's times. The mean has six digits. From each sample, Catch2 subtracts the cost of a clock reading,
+    // which it does not report. This cost was 0.4 to 1.5 times the resolution at loads of 4 to 12. The resolution is
+    // the time between two readings.
     constexpr double kMostCost = 3;
     constexpr double kDigits = 1e-5;
     const double half_ns = samples * node.attribute("clockResolution").as_double() * kMostCost / 2;
@@ -34,7 +35,7 @@ void add_benchmarks(const pugi::xml_node& within, const std::string& path, const
   }
 }
 
-/// Version 2 has groups around test cases.
+/// Descends into the groups that Catch2 version 2 puts around test cases.
 void add_test_cases(const pugi::xml_node& within, std::vector<Reported>& found) {
   for (const pugi::xml_node& node : within.children()) {
     const std::string name = node.attribute("name").as_string();
@@ -46,7 +47,7 @@ void add_test_cases(const pugi::xml_node& within, std::vector<Reported>& found) 
   }
 }
 
-/// The names that `name_in` finds in the lines of a listing.
+/// Returns the names that `name_in` finds in the lines of a listing.
 std::vector<Listed> listed_lines(const std::string& folder, const std::function<std::string(std::string)>& name_in) {
   std::ifstream stream(folder + "/list");
   std::vector<Listed> found;
@@ -57,14 +58,14 @@ std::vector<Listed> listed_lines(const std::string& folder, const std::function<
   return found;
 }
 
-/// A line for each benchmark: names, such as those of templates, may have blanks, commas and quotes.
+/// Each line is one benchmark. Names, such as those of templates, may contain blanks, commas and quotes.
 std::vector<Listed> list_google_benchmark(const std::string& folder) {
   std::vector<Listed> found = listed_lines(folder, [](const std::string& line) { return line; });
   for (Listed& each : found) each.name = valid_utf8(each.name);
   return found;
 }
 
-/// "NAME: bench" or, in later versions, "NAME: benchmark", as Rust's own tests have it.
+/// Each line is "NAME: bench" or, in later versions of criterion, "NAME: benchmark", as in Rust's own tests.
 std::vector<Listed> list_criterion(const std::string& folder) {
   return listed_lines(folder, [](const std::string& line) {
     for (const char* const end : {": bench", ": benchmark"}) {
@@ -74,7 +75,8 @@ std::vector<Listed> list_criterion(const std::string& folder) {
   });
 }
 
-/// Catch2 lists test cases only, most of which have no benchmark: they are run instead.
+/// Catch2 lists only test cases, most of which have no benchmark. So zerotax runs the test cases instead of listing
+/// benchmarks.
 std::vector<Listed> list_catch2(const std::string& folder) {
   std::vector<Listed> found;
   std::set<std::string> names;
@@ -93,7 +95,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return all;
 }
 
-/// A pattern that matches these names alone.
+/// Returns a pattern that matches only these names.
 std::string pattern_of(const std::vector<std::string>& names) {
   std::string pattern;
   for (const std::string& name : names) {
@@ -109,8 +111,9 @@ std::vector<std::string> choose_google_benchmark(const std::vector<std::string>&
 
 std::vector<std::string> choose_criterion(const std::vector<std::string>& choices) { return {pattern_of(choices)}; }
 
-/// Test cases by name in one word: a test case would have to match each of several words. A name that begins with
-/// "exclude:" would leave out test cases, even in quotes. So a wildcard replaces its first letter.
+/// Returns one word that selects test cases by name, because a test case would have to match each of several words.
+/// Even in quotes, a name that begins with "exclude:" would exclude test cases. So a wildcard replaces the first letter
+/// of the name.
 std::vector<std::string> choose_catch2(const std::vector<std::string>& choices) {
   std::string word;
   std::set<std::string> seen;
@@ -126,7 +129,7 @@ std::vector<std::string> choose_catch2(const std::vector<std::string>& choices) 
 
 std::vector<Reported> read_catch2(const std::string& folder) {
   pugi::xml_document whole;
-  // Tabs in names stay tabs.
+  // Keeps tabs in names.
   const unsigned kept = pugi::parse_default & ~pugi::parse_wconv_attribute;
   const pugi::xml_parse_result result = whole.load_file((folder + "/out.xml").c_str(), kept);
   if (!result) {
@@ -214,7 +217,7 @@ const std::vector<Framework>& frameworks() {
        .env = {{"CRITERION_HOME", "{}"}},
        .shuffling = {},
        .repetitions = 1,
-       .not_shuffled = "criterion runs benchmarks in their own order only",
+       .not_shuffled = "criterion runs benchmarks in its own order only",
        .words_are_filters = true,
        .valued = {"-c", "--color", "--colour", "-s", "--save-baseline", "-b", "--baseline", "--profile-time",
                   "--load-baseline", "--sample-size", "--warm-up-time", "--measurement-time", "--nresamples",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/one_line.h"
 #include "base/shell.h"
 #include "base/statistics.h"
 #include "base/table.h"
@@ -17,7 +18,7 @@ namespace zerotax::bench {
 
 namespace {
 
-/// "takes 512 faults an iteration alone, and 0 in order".
+/// Returns words such as "takes 512 faults an iteration alone, and 0 in order".
 std::string counts_words(const Benchmark& each) {
   const Counts& alone = *each.alone.counts;
   const bool given = depends_on_order(each);
@@ -49,7 +50,8 @@ void judge_one(Benchmark& each) {
     return;
   }
   using Kind = TimeVerdict::Kind;
-  const bool proven = given && (each.time.kind == Kind::kFaster || each.time.kind == Kind::kSlower);
+  const bool proven =
+      given && each.time && (each.time->verdict == Kind::kFaster || each.time->verdict == Kind::kSlower);
   each.verdict = proven ? Verdict::kOrderDependent : Verdict::kCountsDiffer;
   each.sentence = counts_words(each);
   if (!each.cause.before.empty()) each.sentence += fmt::format("; because {} runs before it", each.cause.before);
@@ -68,17 +70,12 @@ TimeSample sample_of(const Benchmark& each) {
 
 }  // namespace
 
-const char* word_of(Verdict verdict) {
-  constexpr const char* kWords[] = {"independent", "order-dependent", "counts differ", "unknown"};
-  return kWords[static_cast<std::size_t>(verdict)];
-}
-
 bool differs(Unit unit, double one, double other) {
   const auto page = static_cast<double>(page_bytes());
   constexpr double kPart = 0.1;
   const double more = std::max(one, other);
   const double off = std::abs(one - other);
-  // One page of several is a matter of where a block begins.
+  // A difference of one page among several can depend on where a block begins.
   const double least = off >= more / 2 ? 1 : 2;
   return off >= least * (unit == Unit::kBytes ? page : 1) && off >= kPart * more;
 }
@@ -95,51 +92,54 @@ std::string bytes_words(double bytes) {
   return format_size(static_cast<std::uint64_t>(std::llround(std::max(0.0, bytes))));
 }
 
-std::string ratio_words(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return "n/a";
-  const TimeRatio ratio = ratio_of(time);
-  return fmt::format("{} times ({} to {})", format_number(ratio.median), format_number(ratio.low),
-                     format_number(ratio.high));
-}
-
 void judge(Report& report) {
   std::vector<TimeSample> samples;
   samples.reserve(report.benchmarks.size());
   for (const Benchmark& each : report.benchmarks) samples.push_back(sample_of(each));
   CompareMethod method;
-  method.floor_ns = 0;  // a time is the mean of a loop
+  method.floor_ns = 0;  // a time is already the mean of a loop
   const std::vector<TimeVerdict> times = judge_times(samples, method);
   std::vector<const Benchmark*> dependent;
   std::size_t unknown = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     Benchmark& each = report.benchmarks[i];
-    each.time = times[i];
+    if (times[i].kind != TimeVerdict::Kind::kUnknown) {
+      const TimeRatio ratio = ratio_of(times[i]);
+      each.time =
+          TimeInOrder{times[i].kind, ratio.median, ratio.low, ratio.high, times[i].adjusted_p, times[i].log_ratio};
+    }
     judge_one(each);
     if (each.verdict == Verdict::kOrderDependent) dependent.push_back(&each);
     unknown += each.verdict == Verdict::kUnknown ? 1 : 0;
   }
   const std::size_t all = report.benchmarks.size();
+  if (!report.pin) {
+    report.pin = NotAvailable{report.tried.empty() ? "nothing depends on the order"
+                                                   : "no setting that was tried ends the dependence"};
+  }
   report.next = report.pin ? report.pin->line + " " + shell_text(report.program) : shell_text(report.program);
   if (dependent.empty()) {
     const auto counted = std::count_if(report.benchmarks.begin(), report.benchmarks.end(), depends_on_order);
-    report.sentence = counted == 0
-                          ? fmt::format("none of {} depends on the order", format_counted(all, "benchmark"))
-                          : fmt::format("{} of {} {} other counts in order than alone; that {} differs is not proven",
-                                        counted, format_counted(all, "benchmark"), counted == 1 ? "has" : "have",
-                                        counted == 1 ? "its time" : "their time");
+    report.sentence =
+        counted == 0
+            ? fmt::format("none of {} depends on the order", format_counted(all, "benchmark"))
+            : fmt::format("{} of {} {} counts in order that differ from those alone; a difference of {} is not proven",
+                          counted, format_counted(all, "benchmark"), counted == 1 ? "has" : "have",
+                          counted == 1 ? "its time" : "their time");
     if (unknown != 0) report.sentence += fmt::format("; {} could not be counted", unknown);
     return;
   }
-  const auto weight = [](const Benchmark* each) { return std::abs(each->time.log_ratio); };
+  // Only a difference of time makes a benchmark order-dependent.
+  const auto weight = [](const Benchmark* each) { return std::abs(each->time->log_ratio); };
   const Benchmark& worst =
       **std::max_element(dependent.begin(), dependent.end(),
                          [&](const auto* one, const auto* other) { return weight(one) < weight(other); });
   const std::string after = "after " + (worst.cause.before.empty() ? "those before it" : worst.cause.before);
-  const bool slower_alone = worst.time.log_ratio < 0;
+  const bool slower_alone = worst.time->log_ratio < 0;
   report.sentence = fmt::format("{} of {} {} order-dependent: {} takes {} times as long {} as {}", dependent.size(),
                                 format_counted(all, "benchmark"), dependent.size() == 1 ? "is" : "are", worst.name,
-                                format_number(std::exp(std::abs(worst.time.log_ratio))), slower_alone ? "alone" : after,
-                                slower_alone ? after : "alone");
+                                format_number(std::exp(std::abs(worst.time->log_ratio))),
+                                slower_alone ? "alone" : after, slower_alone ? after : "alone");
 }
 
 namespace {
@@ -152,57 +152,107 @@ std::string bytes_text(const Observed& observed, double Counts::*bytes) {
   return observed.counts ? bytes_words(*observed.counts.*bytes) : "n/a";
 }
 
-Column right(const char* name) { return {name, Unit::kText, 0, "n/a", std::nullopt, 2, Column::Side::kRight}; }
+/// Returns words such as "1.71 times (1.65 to 1.77)", with the 95 % interval.
+std::string ratio_words(const Measured<TimeInOrder>& time) {
+  if (!time) return "n/a";
+  return fmt::format("{} times ({} to {})", format_number(time->ratio), format_number(time->low),
+                     format_number(time->high));
+}
+
+Table benchmark_table() {
+  return Table({{"benchmark", Unit::kText},
+                {"", Unit::kText},
+                right_text("time", 0, 2),
+                right_text("faults", 0, 2),
+                right_text("refilled", 0, 2),
+                right_text("zeroed", 0, 2),
+                {"verdict", Unit::kText}});
+}
+
+void add_rows(const Benchmark& each, Table& table) {
+  constexpr std::size_t kLongestName = 24;
+  const auto add = [&](const std::string& name, const char* order, const Observed& observed, const char* verdict) {
+    table.add({name, order, time_text(median_ns(observed)), faults_text(observed),
+               bytes_text(observed, &Counts::refilled_bytes), bytes_text(observed, &Counts::zeroed_bytes), verdict});
+  };
+  add(first_characters(each.name, kLongestName), "alone", each.alone, word(each.verdict));
+  add("", "in order", each.in_order, "");
+  const bool same = each.verdict == Verdict::kSame;
+  if (!same && differ(each.alone.counts, each.shuffled.counts)) add("", "shuffled", each.shuffled, "");
+}
+
+/// Returns a sentence on the setting that ends the dependence. Without such a setting, the sentence is on the settings
+/// that were tried.
+std::string pin_sentence(const Report& report) {
+  if (report.pin) {
+    const Pin& pin = *report.pin;
+    return fmt::format("With {}, no benchmark depends on the order: {} takes {} alone and {} in order, {}.", pin.name,
+                       pin.benchmark, format_ns(pin.alone_ns), format_ns(pin.in_order_ns), ratio_words(pin.time));
+  }
+  if (report.tried.empty()) return "";
+  return fmt::format("No setting that was tried ends the dependence: {}.", fmt::join(report.tried, ", "));
+}
 
 }  // namespace
 
-std::string time_text(const Observed& observed) {
-  if (observed.times_ns.empty()) return "n/a";
+Measured<double> median_ns(const Observed& observed) {
+  if (observed.times_ns.empty()) return NotAvailable{"not timed"};
+  return median(observed.times_ns);
+}
+
+std::string time_text(const Measured<double>& ns) {
+  if (!ns) return "n/a";
   constexpr double kFew_ns = 10;
-  const double ns = median(observed.times_ns);
-  return ns < kFew_ns ? format_number(ns) + " ns" : format_ns(ns);
+  return *ns < kFew_ns ? format_number(*ns) + " ns" : format_ns(*ns);
 }
 
 std::string bench_text(const Report& report) {
   std::string text = wrap(report.sentence, "", "  ");
-  Table table({{"benchmark", Unit::kText},
-               {"", Unit::kText},
-               right("time"),
-               right("faults"),
-               right("refilled"),
-               right("zeroed"),
-               {"verdict", Unit::kText}});
-  const auto add = [&](const std::string& name, const char* order, const Observed& observed, const char* verdict) {
-    table.add({name, order, time_text(observed), faults_text(observed), bytes_text(observed, &Counts::refilled_bytes),
-               bytes_text(observed, &Counts::zeroed_bytes), verdict});
-  };
-  for (const Benchmark& each : report.benchmarks) {
-    add(each.name, "alone", each.alone, word_of(each.verdict));
-    add("", "in order", each.in_order, "");
-    const bool same = each.verdict == Verdict::kSame;
-    if (!same && differ(each.alone.counts, each.shuffled.counts)) add("", "shuffled", each.shuffled, "");
-  }
-  text += "\n" + table.text() + "All are of one iteration. Times are medians, without the recorder.\n";
+  Table table = benchmark_table();
+  for (const Benchmark& each : report.benchmarks) add_rows(each, table);
+  text += "\n" + table.text() + "All values are of one iteration. Times are medians, without the recorder.\n";
   for (const Benchmark& each : report.benchmarks) {
     if (each.verdict == Verdict::kSame) continue;
     text += "\n" + wrap(fmt::format("{}: {}", each.name, each.sentence), "", "  ");
-    if (each.time.kind == TimeVerdict::Kind::kUnknown) continue;
-    text += wrap(
-        fmt::format("time in order to time alone: {}, {}", ratio_words(each.time), zerotax::word_of(each.time.kind)),
-        "  ", "    ");
+    if (!each.time) continue;
+    text += wrap(fmt::format("time in order to time alone: {}, {}", ratio_words(each.time), word(each.time->verdict)),
+                 "  ", "    ");
+  }
+  const std::string setting = pin_sentence(report);
+  if (!setting.empty()) text += "\n" + wrap(setting, "", "  ");
+  if (report.pin) text += "In CI: " + report.next + "\n";
+  return text;
+}
+
+Answer bench_answer(const Report& report) {
+  Answer answer{.headline = report.sentence + ".", .more = "Times and counts of all benchmarks"};
+  std::vector<const Benchmark*> differing;
+  for (const Benchmark& each : report.benchmarks) {
+    if (each.verdict == Verdict::kUnknown) answer.warnings.push_back(fmt::format("{}: {}.", each.name, each.sentence));
+    if (each.verdict == Verdict::kOrderDependent || each.verdict == Verdict::kCountsDiffer) differing.push_back(&each);
+  }
+  if (differing.empty()) return answer;
+  const auto weight = [](const Benchmark* each) {
+    const double log_ratio = each->time ? std::abs(each->time->log_ratio) : 0;
+    return std::pair(each->verdict == Verdict::kOrderDependent, log_ratio);
+  };
+  std::stable_sort(differing.begin(), differing.end(),
+                   [&](const auto* one, const auto* other) { return weight(one) > weight(other); });
+  Table table = benchmark_table();
+  for (const Benchmark* each : differing) add_rows(*each, table);
+  answer.table = table;
+  const Benchmark& worst = *differing.front();
+  answer.where = fmt::format("{}: {}.", worst.name, worst.sentence);
+  if (worst.time) {
+    answer.where +=
+        fmt::format(" Time in order to time alone is {}: {}.", ratio_words(worst.time), word(worst.time->verdict));
   }
   if (report.pin) {
-    const Pin& pin = *report.pin;
-    text += "\n" + wrap(fmt::format("With {} it does not depend on the order: {} takes {} alone and {} in order, {}.",
-                                    pin.name, pin.benchmark, format_ns(pin.alone_ns), format_ns(pin.in_order_ns),
-                                    ratio_words(pin.time)),
-                        "", "  ");
-    text += "In CI: " + report.next + "\n";
-  } else if (!report.tried.empty()) {
-    text +=
-        "\n" + wrap(fmt::format("No setting that was tried ends that: {}.", fmt::join(report.tried, ", ")), "", "  ");
+    answer.steps.push_back({report.next, "in CI, end the dependence with this setting:"});
   }
-  return text;
+  if (const std::string setting = pin_sentence(report); !setting.empty()) answer.warnings.push_back(setting);
+  answer.legend = "All values are of one iteration; times are medians, without the recorder.";
+  return answer;
 }
 
 }  // namespace zerotax::bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "base/paired_times.h"
@@ -13,26 +14,26 @@
 
 namespace zerotax::bench {
 
-// The fields below are keys of results/schema/bench.schema.json.
-
-/// What one iteration costs besides time.
 struct Counts {
-  double minor_faults = 0;
-  double kernel_zeroed_bytes = 0;
-  double refilled_bytes = 0;  ///< of those: beyond what the process had held at its peak
-  double returned_bytes = 0;
-  double zeroed_bytes = 0;   ///< by the allocator, outside free
-  double by_hand_bytes = 0;  ///< by memsets of the program
-  double calls = 0;          ///< of malloc, calloc and realloc
+  RESULT("counts", "The costs of one iteration, without its time.");
+  FIELD(double, minor_faults, "Minor page faults, without those of the recorder.", kAnySign);
+  FIELD(double, kernel_zeroed_bytes,
+        "Bytes that the kernel zeroed: the growth of anonymous memory plus returned bytes.", kAnySign);
+  FIELD(double, refilled_bytes, "The part of the kernel-zeroed bytes beyond what the process had held at its peak.",
+        kAnySign);
+  FIELD(double, returned_bytes, "Populated bytes that were returned to the kernel.", kAnySign);
+  FIELD(double, zeroed_bytes, "Bytes that the allocator zeroed itself, outside free.", kAnySign);
+  FIELD(double, by_hand_bytes, "Bytes that the program zeroed by memset.", kAnySign);
+  FIELD(double, calls, "Calls to malloc, calloc and realloc.", kAnySign);
 };
 
 /// A count of one iteration.
 struct CountRow {
   const char* key;
-  const char* name;  ///< for people
+  const char* name;  ///< display name
   double Counts::*of;
   Unit unit;
-  bool costs;  ///< more is worse; else it only describes
+  bool costs;  ///< whether an increase is worse; otherwise the count is only descriptive
 };
 inline constexpr CountRow kCounts[] = {
     {"minor_faults", "page faults", &Counts::minor_faults, Unit::kNumber, true},
@@ -41,95 +42,117 @@ inline constexpr CountRow kCounts[] = {
     {"returned_bytes", "returned bytes", &Counts::returned_bytes, Unit::kBytes, true},
     {"zeroed_bytes", "zeroed bytes", &Counts::zeroed_bytes, Unit::kBytes, true},
     {"by_hand_bytes", "bytes zeroed by hand", &Counts::by_hand_bytes, Unit::kBytes, true},
-    {"calls", "calls of the allocator", &Counts::calls, Unit::kNumber, false},
+    {"calls", "calls to the allocator", &Counts::calls, Unit::kNumber, false},
 };
 
-/// What is known of a benchmark under one order.
 struct Observed {
-  std::vector<double> times_ns;                             ///< of an iteration, one of each run without the recorder
-  Measured<Counts> counts{NotAvailable{"it was not run"}};  ///< of an iteration, of the runs with it
+  RESULT("observed", "A benchmark in one order. All values are of one iteration.");
+  FIELD(std::vector<double>, times_ns, "The time of each run without the recorder, in nanoseconds.");
+  MEMBER(counts, "The counts of the runs with the recorder.");
+  Measured<Counts> counts{NotAvailable{"the benchmark was not run in this order"}};
 };
 
-/// Why a benchmark depends on the order.
 struct Cause {
-  std::string before;  ///< the benchmark that changes it by running before; empty: none is known to do so alone
-  std::string place;   ///< where memory is returned that is filled again: "free in Fill (bench.cc:12)"; may be empty
+  RESULT("cause", "The reason why a benchmark depends on the order.");
+  FIELD(std::string, before,
+        "The earlier benchmark that makes this benchmark depend on the order. Empty if no single benchmark does, "
+        "or if nothing depends on the order.",
+        kMayBeEmpty);
+  FIELD(std::string, place, "The place that returns most memory, in the order that refills more; may be empty.",
+        kMayBeEmpty);
 };
 
-enum class Verdict : std::uint8_t {
-  kSame,            ///< counts do not depend on the order
-  kOrderDependent,  ///< counts do, and so does the time
-  kCountsDiffer,    ///< counts do; that the time does is not proven
-  kUnknown,         ///< nothing was counted
+enum class Verdict : std::uint8_t { kSame, kOrderDependent, kCountsDiffer, kUnknown };
+ENUM_WORDS(Verdict, "independent", "order-dependent", "counts differ", "unknown")
+
+struct TimeInOrder {
+  RESULT("time", "The ratio of the time in order to the time alone, judged by the rules of zerotax compare.");
+  FIELD(TimeVerdict::Kind, verdict, "The verdict on the time in order.", kTimeWords);
+  FIELD(double, ratio, "Hodges-Lehmann estimate of the ratio.");
+  FIELD(double, low, "Lower end of its 95 % interval.");
+  FIELD(double, high, "Upper end of its 95 % interval.");
+  FIELD(double, p, "P-value of Wilcoxon's signed-rank test, corrected for the number of benchmarks.");
+  double log_ratio = 0;  ///< absent from the document
 };
-/// "independent", "order-dependent", "counts differ", "unknown".
-const char* word_of(Verdict verdict);
 
 struct Benchmark {
-  std::string name;
-  Observed alone;     ///< in a process of its own
-  Observed in_order;  ///< after those before it
-  Observed shuffled;  ///< among the others, in random order; not timed
-  TimeVerdict time;   ///< in order against alone
+  RESULT("benchmark", "A benchmark and its verdict.");
+  FIELD(std::string, name, "Its name.");
+  FIELD(Observed, alone, "The benchmark in a separate process.");
+  FIELD(Observed, in_order, "The benchmark after those before it in the program.");
+  FIELD(Observed, shuffled,
+        "The benchmark among the others in random order; three times with Google Benchmark. This order is not "
+        "timed. n/a if the framework has no random order.");
+  FIELD(Cause, cause, "The reason why the benchmark depends on the order.");
+  FIELD(std::string, sentence, "The verdict in words.");
+  MEMBER(verdict,
+         "independent: the counts do not depend on the order. order-dependent: the counts and the time depend on "
+         "the order. counts differ: the counts depend on the order, but no difference of time is proven. unknown:"
+         " the benchmark was not counted.");
   Verdict verdict = Verdict::kUnknown;
-  Cause cause;
-  std::string sentence;
+  MEMBER(time, "The time in order compared with the time alone.");
+  Measured<TimeInOrder> time{NotAvailable{"nothing was timed"}};
 };
 
-/// A setting under which no benchmark depends on the order.
+using Variables = std::map<std::string, std::string>;
+
 struct Pin {
-  std::string name;  ///< "glibc: raised thresholds"
-  std::map<std::string, std::string> env;
-  std::string line;  ///< to put before the command
-  /// Of the benchmark that differed most: its time in order, to that alone, under the setting.
-  std::string benchmark;
-  TimeVerdict time;
-  double alone_ns = 0;  ///< medians under the setting
-  double in_order_ns = 0;
+  RESULT("pin", "A setting under which no benchmark depends on the order.");
+  FIELD(std::string, name, "Name of the setting among the remedies of zerotax advise.");
+  FIELD(Variables, env, "Its variables.", kMayBeEmpty);
+  FIELD(std::string, line, "The words to put before the command.");
+  FIELD(std::string, benchmark, "The benchmark that depended most on the order.");
+  FIELD(double, alone_ns, "Median time of that benchmark alone under the setting, in nanoseconds.");
+  FIELD(double, in_order_ns, "Median time of that benchmark in order under the setting, in nanoseconds.");
+  MEMBER(time, "The time of that benchmark in order compared with its time alone, under the setting.");
+  Measured<TimeInOrder> time{NotAvailable{"nothing was timed"}};
 };
 
 struct Report : DocumentHead {
-  bool complete = true;
-  std::vector<std::string> program;
-  std::size_t rounds = 0;
-  std::vector<Benchmark> benchmarks;
-  std::optional<Pin> pin;
-  std::vector<std::string> tried;  ///< settings that were tried and did not pin it
-  std::string sentence;
-  std::string next;  ///< a line to paste into CI
+  RESULT("zerotax bench",
+         "Benchmarks of a program that depend on those that run before them, as written by `zerotax bench --json "
+         "FILE -- ./benchmark`.");
+  SCHEMA_FIELD("zerotax.bench/1");
+  VERSION_FIELD();
+  STARTED_FIELD();
+  MEMBER(command, "The words of the command line.", kMayBeEmpty);
+  ENVIRONMENT_FIELD();
+  FIELD(std::vector<std::string>, program, "The words of the program.", least_items(1), kMayBeEmpty);
+  FIELD(std::size_t, rounds, "Number of pairs of times, alone and in order, of each benchmark.", least(1));
+  FIELD(std::vector<Benchmark>, benchmarks, "The benchmarks, in the order of the program.");
+  FIELD(std::vector<std::string>, tried, "Settings that were tried and do not end the dependence.", kMayBeEmpty);
+  FIELD(std::string, sentence, "The verdict in one sentence.");
+  FIELD(std::string, next, "The command to use in CI.");
+  FIELD(Completion, state, "interrupted: a signal arrived before everything was measured.");
+  FIELD(Measured<Pin>, pin, "A setting under which no benchmark depends on the order.");
 };
 
-void to_json(Json& json, const Counts& counts);
-void from_json(const Json& json, Counts& counts);
-void to_json(Json& json, const Observed& observed);
-void from_json(const Json& json, Observed& observed);
-
-/// The object "zerotax.bench/1" (results/schema/bench.schema.json).
-Json bench_json(const Report& report);
-
-/// Whether two counts of one iteration differ: by a tenth and by two (in bytes: two pages), or by half and by one.
+/// Returns whether two counts of one iteration differ: by at least a tenth, and by at least 2 (or 1, if the difference
+/// is at least half). For bytes, the 2 and the 1 are pages.
 bool differs(Unit unit, double one, double other);
 
-/// Whether an iteration costs something else: page faults or zeroed bytes differ. False if one is n/a.
+/// Returns whether page faults or zeroed bytes of an iteration differ. False if either side is n/a.
 bool differ(const Measured<Counts>& one, const Measured<Counts>& other);
 
-/// Whether its counts do.
+/// Returns whether the counts of a benchmark depend on the order.
 bool depends_on_order(const Benchmark& benchmark);
 
-/// "7.88 MiB", of a mean.
+/// Returns a mean in words, such as "7.88 MiB".
 std::string bytes_words(double bytes);
 
-/// Puts the verdict of each benchmark, and of all, in place: counts by their difference, times by their pairs.
+/// Sets the verdict of each benchmark and of the report: counts are judged by their difference, times by their pairs.
 void judge(Report& report);
 
-/// "1.71 times (1.65 to 1.77)", with the 95 % interval; "n/a" if nothing was timed.
-std::string ratio_words(const TimeVerdict& time);
+/// Returns the answer on one screen: the benchmarks that depend on the order, the largest ratio first.
+Answer bench_answer(const Report& report);
 
-/// For people: the verdict in the first line, then a row for each benchmark, and what to do. At most 80 columns, but
-/// for names and the line to paste.
+/// Returns the text: the verdict in the first line, then a row for each benchmark, and the remedy. The text has at most
+/// 80 columns, except for names and the line to paste.
 std::string bench_text(const Report& report);
 
-/// The median time of an iteration, "n/a" if there is none.
-std::string time_text(const Observed& observed);
+/// Returns the median time of an iteration in nanoseconds.
+Measured<double> median_ns(const Observed& observed);
+/// Returns the time of an iteration in words, or "n/a" if no time is known.
+std::string time_text(const Measured<double>& ns);
 
 }  // namespace zerotax::bench

@@ -22,7 +22,7 @@ double difference(std::uint64_t before, std::uint64_t after) {
   return static_cast<double>(static_cast<std::int64_t>(after - before));
 }
 
-/// Adds what happened between two marks.
+/// Adds the difference of the counts between two marks.
 void add_between(const record::Mark& begin, const record::Mark& end, Counts& counts) {
   const double grown = difference(begin.anonymous_bytes, end.anonymous_bytes);
   const double returned = difference(begin.returned_bytes, end.returned_bytes);
@@ -37,15 +37,16 @@ void add_between(const record::Mark& begin, const record::Mark& end, Counts& cou
   counts.calls += difference(begin.calls, end.calls);
 }
 
-/// The time from mark `at` to the next, and of every other such stretch after it. Nothing if they are not of one
-/// thread.
+/// Returns the total length of a loop's stretches if its first stretch begins at mark `at`. Returns nothing if the
+/// marks from there are not one loop, such as marks of several threads.
 std::optional<double> length_of(const Loop& loop, const Marks& marks, const std::vector<bool>& used, std::size_t at) {
   if (at + 2 * loop.stretches > marks.size()) return std::nullopt;
   double ns = 0;
   for (std::size_t i = at; i < at + 2 * loop.stretches; ++i) {
     const bool begins = (i - at) % 2 == 0;
     if ((begins && used[i]) || marks[i]->tid != marks[at]->tid || marks[i]->pid != marks[at]->pid) return std::nullopt;
-    // Here the program measures its clock. On a busy machine, such stretches may be as long as the loop by chance.
+    // Rejects a stretch in which the program measures its clock. On a busy machine, that stretch may by chance be as
+    // long as the loop.
     if (i != at && marks[i]->later_readings != 0) return std::nullopt;
     if (!begins) ns += static_cast<double>(marks[i]->ns - marks[i - 1]->ns);
     if (ns > loop.ns + loop.slack_ns) return std::nullopt;
@@ -53,12 +54,12 @@ std::optional<double> length_of(const Loop& loop, const Marks& marks, const std:
   return ns;
 }
 
-/// Finds a loop by its length, and adds what happened in it. False if it is not there.
+/// Finds a loop by its length, and adds its counts. Returns false if there is no such loop.
 bool add_loop(const Loop& loop, const Marks& marks, std::vector<bool>& used, Counts& counts) {
   double best = loop.slack_ns;
   std::size_t found = marks.size();
-  // Loops of several stretches are reported in the order in which they ran, and many are equally long: the first that
-  // fits is taken.
+  // A loop of several stretches takes the first match, because benchmarks are reported in the order of their runs, and
+  // many loops are equally long.
   const bool in_order = loop.stretches > 1;
   for (std::size_t at = 0; at < marks.size() && (!in_order || found == marks.size()); ++at) {
     const std::optional<double> ns = length_of(loop, marks, used, at);
@@ -69,7 +70,7 @@ bool add_loop(const Loop& loop, const Marks& marks, std::vector<bool>& used, Cou
   if (found == marks.size()) return false;
   const std::size_t last = found + 2 * loop.stretches - 1;
   for (std::size_t i = found; i < last; i += 2) add_between(*marks[i], *marks[i + 1], counts);
-  // The end of one may be where the next begins.
+  // The last mark stays unused, because it may be the beginning of the next loop.
   for (std::size_t i = in_order ? 0 : found; i < last; ++i) used[i] = true;
   return true;
 }
@@ -80,10 +81,10 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// "--order" of "--order=rand".
+/// Returns the name of an option, such as "--order" for "--order=rand".
 std::string option_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
-/// The text with a folder's path in the place of {}.
+/// Returns the text with the path of a folder in place of {}.
 std::string in_folder(std::string text, const std::string& folder) {
   const std::size_t place = text.find("{}");
   return place == std::string::npos ? text : text.replace(place, 2, folder);
@@ -93,7 +94,7 @@ void add_words(const std::vector<std::string>& words, const std::string& folder,
   for (const std::string& word : words) target.recorded.words.push_back(in_folder(word, folder));
 }
 
-/// The framework by whose options it can be run.
+/// Returns the framework of a program. The options that the program's --help lists identify the framework.
 const Framework& framework_of(const record::runs::Target& asked) {
   const TemporaryFolder folder{"bench"};
   record::runs::Target target = asked;
@@ -104,7 +105,7 @@ const Framework& framework_of(const record::runs::Target& asked) {
   for (const Framework& each : frameworks()) {
     if (help.find(each.sign) != std::string::npos) return each;
   }
-  throw UsageError(fmt::format("'{}' is of no known framework of benchmarks", target.name),
+  throw UsageError(fmt::format("'{}' uses no known benchmark framework", target.name),
                    fmt::format("give a program of {}; for any other: zerotax check -- COMMAND", framework_names()));
 }
 
@@ -118,7 +119,8 @@ std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& r
     Measured<Counts>& counts = all.try_emplace(each.name, Counts{}).first->second;
     for (const Loop& loop : each.loops) {
       if (counts && !add_loop(loop, marks, used, *counts)) {
-        counts = NotAvailable{"its timed loop was not found: it pauses its clock, has threads, or times itself"};
+        counts = NotAvailable{
+            "the timed loop was not found: the benchmark pauses its clock, has threads, or measures time itself"};
       }
       iterations[each.name] += loop.iterations;
     }
@@ -169,7 +171,8 @@ void Suite::add_usual(const std::vector<std::string>& words) {
   }
 }
 
-/// The benchmarks that a run lists: only `choices`, or without `choices` those that the user chose.
+/// Returns the benchmarks that a run lists: `choices`, or, if `choices` is empty, the benchmarks that the user
+/// selected.
 std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>& choices) const {
   const TemporaryFolder folder{"bench"};
   record::runs::Target target = target_;
@@ -182,8 +185,8 @@ std::vector<Listed> Suite::listed(const std::optional<std::vector<std::string>>&
   return framework_->list(folder.path());
 }
 
-/// Leaves out lines that are no names. The program prints such lines even when no benchmark is chosen, or prints
-/// different ones when all are chosen by name.
+/// Removes lines that are not names. The program prints such a line even if no benchmark is selected, or omits the line
+/// if all benchmarks are selected by name.
 void Suite::leave_out_prose(std::vector<Listed>& all) const {
   if (!framework_->lists_names_alone || all.empty()) return;
   std::vector<std::string> choices;
@@ -197,7 +200,7 @@ void Suite::leave_out_prose(std::vector<Listed>& all) const {
   try {
     of_none = listed(std::vector<std::string>{"no benchmark of zerotax"});
   } catch (const UsageError&) {
-    // A program with its own main may fail if no benchmark is chosen.
+    // A program with its own main may fail if no benchmark is selected.
   }
   std::erase_if(all, [&](const Listed& each) { return !has(by_name, each) || has(of_none, each); });
 }
@@ -206,12 +209,12 @@ void Suite::ask_for_names() {
   std::vector<Listed> all = listed(std::nullopt);
   leave_out_prose(all);
   for (const Listed& each : all) {
-    // Benchmarks with the same name cannot run separately: they count as repetitions.
+    // Benchmarks with the same name cannot run separately, and count as repetitions of one benchmark.
     if (choices_.emplace(each.name, each.choice).second) names_.push_back(each.name);
   }
   if (names_.empty()) {
     throw UsageError(fmt::format("'{}' lists no benchmark", target_.name),
-                     "give a program with benchmarks, and a filter that chooses some");
+                     "give a program with benchmarks, and a filter that selects some");
   }
 }
 
@@ -234,7 +237,7 @@ std::vector<Reported> Suite::timed(const std::vector<std::string>& names, const 
   const TemporaryFolder folder{"bench"};
   record::runs::run_plain(target_for(names, variables, folder.path()), remedy());
   std::vector<Reported> found = framework_->read(folder.path());
-  // One that can only run with others does not time those.
+  // Ignores benchmarks that ran only because they share a group with a selected benchmark.
   std::erase_if(found, [&](const Reported& each) { return !contains(names, each.name); });
   return found;
 }

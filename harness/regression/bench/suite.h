@@ -11,21 +11,20 @@
 
 namespace zerotax::bench {
 
-using Variables = std::map<std::string, std::string>;
-
-/// What was timed in one stretch, or in several of which only the sum is known.
+/// The timed part of a benchmark: one stretch, or several stretches of which only the total time is known.
 struct Loop {
   double iterations = 0;
   double ns = 0;
-  double slack_ns = 0;  ///< how far the clock's readings may be off that
+  double slack_ns = 0;  ///< uncertainty of the length, from the readings of the clock
   std::size_t stretches = 1;
 };
 
 /// One repetition of a benchmark, as the program reports it.
 struct Reported {
   std::string name;
-  std::string choice;  ///< the word that chooses it: its own name, or that of a group that can only run as a whole
-  double real_ns = 0;  ///< of an iteration
+  std::string choice;  ///< the word that selects the benchmark: its own name, or the name of a group that can only run
+                       ///< as a whole
+  double real_ns = 0;  ///< time of an iteration
   std::vector<Loop> loops;
 };
 
@@ -34,63 +33,69 @@ struct Listed {
   std::string choice;
 };
 
-/// How the programs of a framework are recognised and run. In words and variables, {} stands for a folder for results.
+/// Recognizes and runs the programs of a framework. In words and variables, {} stands for a folder for results.
 struct Framework {
   const char* name;
-  const char* sign;                             ///< an option that --help shows in no other's
-  bool of_real_time;                            ///< its loops read no clock but that of real time
-  std::vector<std::vector<std::string>> usual;  ///< options with their words, each unless it is given: short loops
-  std::vector<std::string> listing;             ///< words of the run that lists; its output is the file `list`
-  std::vector<std::string> running;             ///< words of each other run
+  const char* sign;                             ///< an option that only this framework's --help shows
+  bool of_real_time;                            ///< whether the framework's loops read only the clock of real time
+  std::vector<std::vector<std::string>> usual;  ///< options that make loops short, with their words; each is added
+                                                ///< unless the user gives it
+  std::vector<std::string> listing;             ///< words of the run that lists benchmarks; its output is the file
+                                                ///< `list`
+  std::vector<std::string> running;             ///< words of every other run
   Variables env;
-  std::vector<std::string> shuffling;  ///< words for another order
-  int repetitions;                     ///< of each, when they are shuffled
-  const char* not_shuffled;            ///< why they cannot be; empty: they can
-  bool words_are_filters;              ///< words that belong to no option choose benchmarks: others take their place
-  std::vector<std::string> valued;     ///< options that the next word belongs to
-  std::vector<std::string> own;        ///< options that are left out, because zerotax sets them
+  std::vector<std::string> shuffling;  ///< words that select a random order
+  int repetitions;                     ///< number of repetitions of each benchmark in a shuffled run
+  const char* not_shuffled;            ///< why benchmarks cannot be shuffled; empty if they can
+  bool words_are_filters;              ///< whether words that belong to no option select benchmarks; zerotax replaces
+                                       ///< these words
+  std::vector<std::string> valued;     ///< options whose value is the next word
+  std::vector<std::string> own;        ///< options of the user that are removed, because zerotax sets them
 
-  bool lists_names_alone;  ///< without marks: other output of the program is found by listing again
+  bool lists_names_alone;  ///< whether the listing does not mark names; a second listing then shows which lines are
+                           ///< other output of the program
 
-  /// The benchmarks that a run of `listing` lists in this folder. May throw like `read`.
+  /// Returns the benchmarks that a run of `listing` wrote to this folder. May throw the same errors as `read`.
   std::vector<Listed> (*list)(const std::string& folder);
-  /// The words that run benchmarks with these choices and no others.
+  /// Returns the words that run the benchmarks with these choices and no others.
   std::vector<std::string> (*choose)(const std::vector<std::string>& choices);
-  /// The results that a run left in this folder. Throws UsageError if there are none.
+  /// Returns the results that a run left in this folder. Throws UsageError if there are none.
   std::vector<Reported> (*read)(const std::string& folder);
 };
 
 const std::vector<Framework>& frameworks();
-/// "Google Benchmark, Catch2 or criterion".
+/// Returns the names of the frameworks: "Google Benchmark, Catch2 or criterion".
 std::string framework_names();
 
-/// What Google Benchmark writes by --benchmark_out (document.cc).
+/// Reads the file that Google Benchmark writes with --benchmark_out (document.cc).
 std::vector<Reported> read_google_benchmark(const std::string& folder);
-/// criterion's folders (document.cc).
+/// Reads the folders of criterion (document.cc).
 std::vector<Reported> read_criterion(const std::string& folder);
-/// What Catch2's reporter "xml" writes (catch2.cc): version 2 and 3 say it alike.
+/// Reads the output of Catch2's "xml" reporter (framework.cc). Versions 2 and 3 of Catch2 write the same format.
 std::vector<Reported> read_catch2(const std::string& folder);
 
-/// What a run with the recorder showed.
+/// The result of a run with the recorder.
 struct CountedRun {
-  std::map<std::string, Measured<Counts>> counts;  ///< of an iteration, by benchmark; the mean of its repetitions
-  record::runs::CommandRun recorded;               ///< as a whole
+  std::map<std::string, Measured<Counts>> counts;  ///< counts of an iteration, by benchmark: the mean of its
+                                                   ///< repetitions
+  record::runs::CommandRun recorded;               ///< counts of the run as a whole
 };
 
-/// A program of benchmarks, of a framework that is known.
+/// A program of benchmarks that uses a known framework.
 class Suite {
  public:
-  /// `words`: the command with the user's options; `timeout_s`: of each benchmark. Asks it for its benchmarks. Throws
-  /// UsageError if it cannot be recorded, is of no known framework, or lists no benchmark; Stop.
+  /// `words` is the command with the user's options, and `timeout_s` applies to each benchmark. Lists the benchmarks of
+  /// the program. Throws UsageError if the program cannot be recorded, uses no known framework, or lists no benchmark.
+  /// Throws Stop.
   Suite(const std::vector<std::string>& words, double timeout_s);
 
-  /// The benchmarks that its options choose, in their order.
+  /// Returns the benchmarks that the program's options select, in order.
   [[nodiscard]] const std::vector<std::string>& list() const { return names_; }
-  /// Why they cannot be shuffled; empty: they can.
+  /// Returns why the benchmarks cannot be shuffled; empty if they can.
   [[nodiscard]] std::string not_shuffled() const { return framework_->not_shuffled; }
-  /// Runs these in their order, with these variables. Throws UsageError if it fails, Stop.
+  /// Runs these benchmarks in order, with these variables. Throws UsageError if the program fails, and Stop.
   [[nodiscard]] std::vector<Reported> timed(const std::vector<std::string>& names, const Variables& variables) const;
-  /// The same with the recorder; `shuffled`: in random order.
+  /// Runs these benchmarks with the recorder; with `shuffled`, in random order.
   [[nodiscard]] CountedRun counted(const std::vector<std::string>& names, const Variables& variables,
                                    bool shuffled = false) const;
 
@@ -102,20 +107,21 @@ class Suite {
   [[nodiscard]] record::runs::Target target_for(const std::vector<std::string>& names, const Variables& variables,
                                                 const std::string& folder) const;
 
-  record::runs::Target target_;  ///< its words choose what the user chose
+  record::runs::Target target_;  ///< the command with the words that select the user's benchmarks
   const Framework* framework_;
-  std::vector<std::string> words_;  ///< the same without filters
+  std::vector<std::string> words_;  ///< the words of the command without filters
   std::vector<std::string> names_;
   Variables choices_;  ///< by name
-  std::string marks_;  ///< the library that marks timed loops
+  std::string marks_;  ///< path of the library that marks timed loops
 };
 
-/// The words of a command without the options that zerotax sets itself, and, unless `filters`, without those that
-/// choose benchmarks. Words up to the program file itself, of a command that runs it, are kept.
+/// Returns the words of a command without the options that zerotax sets itself. Unless `filters`, also omits the
+/// options that select benchmarks. If another command runs the program, keeps all words up to the program file.
 std::vector<std::string> kept_words(const std::vector<std::string>& words, const Framework& framework, bool filters);
 
-/// Of the repetitions of a run, what one iteration took, from the marks around its timed loops: n/a for one that has
-/// none, as where the benchmark pauses its clock or measures time by itself.
+/// Returns the counts of one iteration of each benchmark, from the marks around the timed loops of its repetitions.
+/// The counts are n/a for a benchmark without a marked loop, for example if the benchmark pauses its clock or measures
+/// time itself.
 std::map<std::string, Measured<Counts>> counts_of(const std::vector<Reported>& repetitions,
                                                   const std::vector<const record::Mark*>& marks);
 

@@ -14,7 +14,7 @@
 namespace zerotax::bisect {
 namespace {
 
-/// The commits that lines of a bisection's log name: "# first bad commit: [0123…] subject".
+/// Returns the commits named in lines of a bisection's log, such as "# first bad commit: [0123…] subject".
 std::vector<std::string> commits_in_log(const std::string& log, const std::string& mark) {
   std::vector<std::string> ids;
   for (const std::string& line : lines_of(log)) {
@@ -25,7 +25,7 @@ std::vector<std::string> commits_in_log(const std::string& log, const std::strin
   return ids;
 }
 
-/// Removes what an earlier line has left.
+/// Removes the state of an earlier bisection.
 void reset_bisection(const Git& git) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(git.repository(), ignored)) {
@@ -37,7 +37,7 @@ void reset_bisection(const Git& git) {
   }
 }
 
-/// How git names a commit: "bad" has the change, "good" has not.
+/// Returns git's word for a version: "bad" if the version has the change, "good" if not.
 const char* word_for(const Answer& answer, bool is_fix) {
   if (answer.kind == Answer::Kind::kUnknown) return "skip";
   return (answer.kind == Answer::Kind::kBad) != is_fix ? "bad" : "good";
@@ -53,7 +53,7 @@ const char* word_for(const Answer& answer, bool is_fix) {
        {std::tuple{"--good", &found.good, &found.good_answer}, {"--bad", &found.bad, &found.bad_answer}}) {
     if (answer->kind == Answer::Kind::kUnknown) {
       throw UsageError(fmt::format("{} {} cannot be measured: {}", option, commit->name(), answer->value),
-                       "give one that builds and works");
+                       "give a version that can be built and works");
     }
   }
   const char* const older = "give an older version, or another --expect";
@@ -66,7 +66,7 @@ const char* word_for(const Answer& answer, bool is_fix) {
                    found.is_fix ? older : later);
 }
 
-/// The one bisection that a command makes.
+/// The bisection that a command makes.
 class Bisecting {
  public:
   Bisecting(const BisectSetup& setup, Bisection& found)
@@ -100,7 +100,7 @@ class Bisecting {
     return answer;
   }
 
-  /// What a version answers, whether or not git has asked it.
+  /// Returns the answer for a version, whether or not git has asked for it.
   Answer answer_of(const Commit& commit) {
     if (const Answer* known = found_.answer_of(commit.id)) return *known;
     found_.steps.push_back({commit, asked(commit)});
@@ -118,7 +118,7 @@ class Bisecting {
     std::vector<std::string> ids = setup_.repository.line(from, to);
     const Commit lowest = setup_.repository.commit(ids.back(), "git bisect");
     if (lowest.parents.front() != from.id) {
-      // Commits before that merge are not between the two: `git bisect` begins at the merge.
+      // Commits before the merge `lowest` are not descendants of `from`, so `git bisect` begins at this merge.
       const Answer answer = answer_of(lowest);
       if (answer.kind == found_.kind_after()) return {lowest, {}};
       if (answer.kind == Answer::Kind::kUnknown) return {{}, commits(ids)};
@@ -131,7 +131,7 @@ class Bisecting {
     return bisect_line(setup_, from, to, found_.is_fix, [&](const Commit& commit) { return answer_of(commit); });
   }
 
-  /// Searches what a merge brought, and merges within it.
+  /// Searches the lines that a merge joined to the searched line, and any merge within these lines.
   void explain(Commit merge, Commit from) {
     while (merge.parents.size() > 1) {
       MergeFound found{merge, {}, {}};
@@ -147,7 +147,8 @@ class Bisecting {
     if (!found_.merges.empty()) found_.origin = {merge, answer_of(merge)};
   }
 
-  /// Says what a merge did; and the commit within the line that had it already, if there is one, with a new `from`.
+  /// Adds a sentence about a merge. If a merged line already had the change, returns the first commit with the change
+  /// on that line, and sets `from`.
   std::optional<Commit> looked_into(MergeFound& merge, Commit& from) {
     const BisectStep& first = merge.parents.front();
     const auto others_begin = merge.parents.begin() + 1;
@@ -158,19 +159,20 @@ class Bisecting {
     const auto source = answers(found_.kind_after());
     const char* const as_before = found_.is_fix ? "not as expected" : "as expected";
     if (first.answer.kind != found_.kind_before()) {
-      // Its first parent is older than the line that was searched.
+      // The first parent of the merge is older than the searched line.
       if (source == merge.parents.end()) {
         merge.sentence =
-            fmt::format("It merges the line of {} into one that was never {}: its first parent {} is the same ({}).",
+            fmt::format("It merges the line of {} into a line that was never {}: the first parent {} is the same ({}).",
                         found_.older().name(), as_before, first.commit.name(), first.answer.value);
         return std::nullopt;
       }
     } else if (source == merge.parents.end()) {
       const auto unknown = answers(Answer::Kind::kUnknown);
-      merge.sentence = unknown == merge.parents.end()
-                           ? fmt::format("It is a merge and did it itself: each of its parents is {}.", as_before)
-                           : fmt::format("It is a merge; its parent {} cannot be measured: {}.", unknown->commit.name(),
-                                         unknown->answer.value);
+      merge.sentence =
+          unknown == merge.parents.end()
+              ? fmt::format("It is a merge and made the change itself: each of its parents is {}.", as_before)
+              : fmt::format("It is a merge; its parent {} cannot be measured: {}.", unknown->commit.name(),
+                            unknown->answer.value);
       return std::nullopt;
     } else {
       const auto base = setup_.repository.merge_base(first.commit, source->commit);
@@ -184,7 +186,7 @@ class Bisecting {
     const std::string brought =
         fmt::format("It is a merge; its parent {} brought it ({})", source->commit.name(), source->answer.value);
     if (setup_.first_parent) {
-      merge.sentence = brought + ". Without --first-parent that line is searched, too.";
+      merge.sentence = brought + ". Without --first-parent, the line of that parent is searched as well.";
       return std::nullopt;
     }
     const Answer apart = answer_of(from);
@@ -209,7 +211,7 @@ class Bisecting {
   Experiment experiment_;
 };
 
-/// Where allocators that differ do so, if nobody has said a size.
+/// The size at which rules are evaluated if the question names no size. Allocators differ at this size.
 constexpr std::uint64_t kPlainSize = 20 * kMiB;
 
 std::vector<Finding> findings_in(const Allocator& allocator, std::uint64_t size, double timeout_s) {
@@ -221,7 +223,7 @@ std::vector<Finding> findings_in(const Allocator& allocator, std::uint64_t size,
   return all;
 }
 
-/// Those of one version that the other has not.
+/// Returns the findings of one version that the other version does not have.
 std::vector<Finding> beyond(std::vector<Finding> own, const std::vector<Finding>& other) {
   std::erase_if(own, [&](const Finding& finding) {
     return std::any_of(other.begin(), other.end(), [&](const auto& each) { return each.name == finding.name; });
@@ -280,7 +282,7 @@ LineFound bisect_line(const BisectSetup& setup, const Commit& from, const Commit
     if (found.first || !found.candidates.empty()) return found;
     if (!said.succeeded()) {
       throw MachineError("git bisect ended without an answer: " + said.complaint(),
-                         "see whether `git fsck` finds the repository whole");
+                         "check with `git fsck` whether the repository is complete");
     }
     const std::string next = git.output_of({"rev-parse", "--verify", "BISECT_HEAD"});
     const Answer answer = ask(setup.repository.commit(next, "git bisect"));
@@ -302,13 +304,13 @@ Bisection bisect(const BisectSetup& setup, const Commit& good, const Commit& bad
   found.bad = bad;
   if (good.id == bad.id) {
     throw UsageError(fmt::format("--good {} and --bad {} are the same commit", good.name(), bad.name()),
-                     "give two versions that differ");
+                     "give two different versions");
   }
   found.is_fix = setup.repository.is_ancestor(bad.id, good.id);
   if (!found.is_fix && !setup.repository.is_ancestor(good.id, bad.id)) {
     throw UsageError(
         fmt::format("neither of --good {} and --bad {} is an ancestor of the other", good.name(), bad.name()),
-        "give two versions of one line; `git merge-base` names where theirs part");
+        "give two versions of one line; `git merge-base` names the commit at which they diverge");
   }
   try {
     Bisecting(setup, found).run();

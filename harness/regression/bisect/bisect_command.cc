@@ -10,6 +10,7 @@
 #include "bisect/table.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "os/environment.h"
 #include "os/print.h"
@@ -29,18 +30,19 @@ constexpr const char* kBisectExamples =
     "      --expect 'redundant-fresh == 0'\n"
     "  # An allocator under a recorded program (record --calls).\n"
     "  zerotax bisect --repo ./mine --build make --library libmine.so --good v1 --bad v2 -- workloads/redis.calls\n"
-    "  # A program: what its command costs.\n"
+    "  # A program, by the metrics of its command.\n"
     "  zerotax bisect --repo . --build 'make -j {jobs}' --good v1.0 --bad HEAD \\\n"
     "      --expect 'page_faults <= 2000' -- ./decoder tests/big.bin\n"
-    "What else may be expected:\n"
+    "Other expectations:\n"
     "  --expect 'free_syscalls.munmap == 0'\n"
     "  --expect 'first.redundant_zeroed_bytes <= 4KiB'\n"
     "  --expect 'thresholds == 3'\n"
     "  --expect 'threshold != 32MiB'\n"
     "  --expect 'redundant-reuse == 0'    no findings of this rule (docs/findings.md)\n"
-    "  --expect 'peak_bytes of cc1 <= 64MiB'                  of a command: of its processes cc1\n"
-    "  --expect 'refilled_bytes in Decoder::reset == 0'       of a command: of this function\n"
-    "Without --expect: a version is bad if any deterministic metric, or a threshold, differs from the good version's, "
+    "  --expect 'prove'                   no broken promise in 20 s (docs/prove.md)\n"
+    "  --expect 'peak_bytes of cc1 <= 64MiB'                  for a command: processes named cc1\n"
+    "  --expect 'refilled_bytes in Decoder::reset == 0'       for a command: this function\n"
+    "Without --expect, a version is bad if any deterministic metric, or a threshold, differs from the good version's, "
     "or if the check of a command against the good version fails.\n"
     "Exit status: 0 if the commit was found; 1 if it cannot be decided, because versions do not build.\n";
 
@@ -55,7 +57,7 @@ struct BisectOptions {
   bool first_parent = false;
   std::string report;
   std::string json;
-  std::vector<Argument> of_a_point;  ///< make sense for a metric only
+  std::vector<Argument> of_a_point;  ///< options that only make sense for a metric
 };
 
 Question question_of(const BisectOptions& options, const Commit& good) {
@@ -70,8 +72,8 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   question.grid = options.common.grid();
   if (question.is_of_a_point()) {
     if (question.grid.sizes.size() != 1) {
-      throw UsageError(question.grid.sizes.empty() ? "--expect is about one size, and none is given"
-                                                   : "--expect is about one size, and several are given",
+      throw UsageError(question.grid.sizes.empty() ? "--expect applies to one size, and none is given"
+                                                   : "--expect applies to one size, and several are given",
                        "add --size once, as in --size 20MiB");
     }
     question.place = {options.case_name, question.grid.sizes.front(), options.touch,
@@ -84,7 +86,8 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   question.place.last_bytes = question.grid.last_bytes();
   for (const Argument& option : options.of_a_point) {
     if (!option.given()) continue;
-    throw UsageError(option.name() + " is about a metric at one size", "give --expect METRIC, or leave it out");
+    throw UsageError(option.name() + " applies only to a metric at one size",
+                     "give --expect METRIC, or leave out the option");
   }
   return question;
 }
@@ -110,7 +113,7 @@ ExitStatus bisect_versions(BisectOptions options) {
     std::optional<BisectOutcome> outcome;
     if (found.first) outcome = outcome_of(setup, found);
     const BisectOutcome* const known = outcome ? &*outcome : nullptr;
-    if (!options.json.empty()) write_file(options.json, json_text(bisect_json(request, found, known)));
+    if (!options.json.empty()) write_file(options.json, json_text(bisect_document(request, found, known)));
     if (!options.report.empty()) {
       if (outcome) {
         write_file(options.report, report_draft(request, found, *outcome));
@@ -119,8 +122,9 @@ ExitStatus bisect_versions(BisectOptions options) {
       }
     }
     if (options.json != "-" && options.report != "-") {
-      print_lines(stdout, bisect_text(request, found, known));
-      if (outcome && options.report.empty())
+      print_lines(stdout, wants_full_text() ? bisect_text(request, found, known)
+                                            : answer_text(bisect_answer(request, found, known)));
+      if (outcome && options.report.empty() && wants_full_text())
         print_text("\nTo get the draft of a report, add --report FILE (nothing is built again)\n");
     }
     if (!found.complete) {
@@ -134,35 +138,35 @@ ExitStatus bisect_versions(BisectOptions options) {
 }
 
 const Subcommand bisect_command(
-    "bisect", Wing::kRegression, "find the commit that changed what an allocator or a program does, by git bisect",
-    kBisectExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "bisect", Wing::kRegression, "Find the commit that changed an allocator or a program", kBisectExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<BisectOptions>();
-      options->common.add(arguments, "with --expect METRIC one",
-                          "without --expect: do not search where behaviour changes");
+      options->common.add(arguments, "with --expect METRIC one", "without --expect, do not search for thresholds");
       arguments.find("--repo").required();
-      arguments.option("--good", options->good, "a tag, branch or commit that is as expected")
-          .shown_as("COMMIT")
-          .required()
-          .word();
-      arguments.option("--bad", options->bad, "a later one that is not; an earlier one to find a fix")
+      arguments.option("--good", options->good, "start from this tag, branch or commit, which is as expected")
           .shown_as("COMMIT")
           .required()
           .word();
       arguments
-          .option(
-              "--expect", options->expect,
-              "what is true of good versions: a deterministic metric, thresholds or a rule of findings, == != < <= > "
-              "or >=, and a value")
+          .option("--bad", options->bad,
+                  "end at this later commit, which is not as expected; or at an earlier commit, to find a fix")
+          .shown_as("COMMIT")
+          .required()
+          .word();
+      arguments
+          .option("--expect", options->expect,
+                  "set the condition that good versions meet: a deterministic metric, thresholds or a rule of "
+                  "findings, then == != < <= > or >=, and a value; or the word prove")
           .shown_as("CONDITION")
           .word();
       options->of_a_point = {add_case(arguments, options->case_name, "with --expect METRIC"),
                              add_touch(arguments, options->touch, "with --expect METRIC"),
                              add_thread(arguments, options->thread, "with --expect METRIC")};
       arguments.flag("--first-parent", options->first_parent,
-                     "name a merge, and do not search the line that it merged");
+                     "stop at a merge, and do not search the branch that was merged");
       arguments
           .option("--report", options->report,
-                  "write the draft of a report to this file (Markdown; - is standard output)")
+                  "write the draft of a report to this file, in Markdown (- is standard output)")
           .path();
       add_json(arguments, options->json);
       for (Argument& each : options->of_a_point) each.excludes({"--"}, baseline::kOfAllocators);

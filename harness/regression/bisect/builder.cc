@@ -30,10 +30,10 @@ namespace fs = std::filesystem;
 
 namespace fs = std::filesystem;
 
-/// Debian's links from the names of compilers to ccache.
+/// Folder where Debian links the names of compilers to ccache.
 constexpr const char* kCcacheLinks = "/usr/lib/ccache";
 
-/// Whether a path is within a folder once links are followed.
+/// Returns whether a path is within a folder after links are followed.
 bool is_within(const fs::path& path, const std::string& folder) {
   std::error_code failure;
   const fs::path root = fs::canonical(folder, failure);
@@ -43,8 +43,8 @@ bool is_within(const fs::path& path, const std::string& folder) {
 
 enum class Wanted { kFiles, kAll };
 
-/// The files, or all entries, that match a pattern within a folder, by name. Links in a commit, or made by a build, may
-/// lead out of the folder. A file behind such a link is left out; a link itself may be kept.
+/// Returns the files (or all entries) within a folder that match a pattern, sorted by name. Links in a commit, or made
+/// by a build, may lead out of the folder. A file behind such a link is skipped, but a link itself may be kept.
 std::vector<std::string> matches_of(const std::string& pattern, const std::string& within, Wanted wanted) {
   glob_t found{};
   std::vector<std::string> paths;
@@ -61,7 +61,8 @@ std::vector<std::string> matches_of(const std::string& pattern, const std::strin
   return paths;
 }
 
-/// The last lines of a log that say something, in one; what the shell echoed does not.
+/// Returns the most informative lines of a log, joined into one: the first errors, or else the last lines. Skips
+/// commands that the shell echoed.
 std::string last_words_of(const std::string& log) {
   constexpr std::size_t kLines = 3;
   constexpr std::size_t kLongest = 160;
@@ -76,7 +77,7 @@ std::string last_words_of(const std::string& log) {
     last.push_back(line);
     if (last.size() > kLines) last.erase(last.begin());
   }
-  // What failed first stands before make's own account of it, which ends the log.
+  // The first errors are more useful than make's own messages at the end of the log.
   std::string text;
   for (const std::string& line : errors.empty() ? last : errors) {
     text += (text.empty() ? "" : " | ") + first_characters(printable(line), kLongest);
@@ -85,7 +86,7 @@ std::string last_words_of(const std::string& log) {
 }
 
 std::string script_of(const Recipe& recipe, const RecipePlaces& places) {
-  // The log has each command before what it said.
+  // The log contains each command before its output.
   std::string script = "exec 2>&1\nset -ex\n";
   for (const std::string& command : recipe.commands) script += command_at(command, places) + "\n";
   return script;
@@ -99,7 +100,7 @@ MeteredCommand build_command(const Builder& builder, const Workspace& workspace,
   if (::access((std::string(kCcacheLinks) + "/cc").c_str(), X_OK) == 0) {
     const char* path = std::getenv("PATH");
     command.words.push_back(fmt::format("PATH={}:{}", kCcacheLinks, path == nullptr ? "/usr/bin:/bin" : path));
-    // The folder of this run is in no other: names below it count, not its own.
+    // ccache compares paths relative to the folder of this run, because the folder's own path is unique to the run.
     command.words.push_back("CCACHE_BASEDIR=" + fs::path(workspace.source()).parent_path().string());
     command.words.emplace_back("CCACHE_NOHASHDIR=1");
   }
@@ -113,14 +114,14 @@ MeteredCommand build_command(const Builder& builder, const Workspace& workspace,
   return command;
 }
 
-/// At once: another task of a fleet may have built the same version, and use it.
+/// Copies a file in one step, because another task of a fleet may already use the same version.
 void copy_whole(const std::string& from, const std::string& to) {
   const std::string part = fmt::format("{}.{}", to, ::getpid());
   fs::copy_file(from, part, fs::copy_options::overwrite_existing);
   fs::rename(part, to);
 }
 
-/// The library and what it loads, copied to the cache: the workspace is gone soon.
+/// Copies the library and the files that it loads to the cache, because the workspace is temporary.
 void keep_library(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
   const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
   const std::string root = fs::path(workspace.source()).parent_path().string();
@@ -145,17 +146,17 @@ void keep_library(const Builder& builder, const Workspace& workspace, const std:
   }
 }
 
-/// Where the cache has what a program's command needs, below the folder of its build.
+/// Returns the folder in the cache with the files that a program's command needs.
 std::string kept_folder(const std::string& folder) { return folder + "/kept"; }
 
-/// Copies with permissions; a link stays one.
+/// Copies files with their permissions. A link stays a link.
 void copy_all(const std::string& from, const std::string& to) {
   fs::create_directories(fs::path(to).parent_path());
   fs::copy(from, to,
            fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks);
 }
 
-/// What a program's command needs, copied to the cache by its place below {source} or {build}.
+/// Copies the files that a program's command needs to the cache, at their places below {source} or {build}.
 void keep_files(const Builder& builder, const Workspace& workspace, const std::string& folder, Build& build) {
   const RecipePlaces places{workspace.source(), workspace.build(), builder.jobs};
   const std::string root = fs::path(workspace.source()).parent_path().string();
@@ -207,7 +208,7 @@ void Cache::write(const std::string& name, const Json& document) const {
   try {
     write_file(path, json_text(document));
   } catch (const UsageError&) {
-    return;  // it is measured again the next time
+    return;  // if the document was not stored, the next run measures the version again
   }
 }
 
@@ -232,8 +233,14 @@ void Builder::put_in_place(Workspace& workspace, const Commit& commit) const {
 }
 
 std::optional<Build> Builder::earlier(const Commit& commit) const {
-  // A package was fetched already, whole.
-  if (recipe.is_of_debian()) return Build{Build::State::kBuilt, true, 0, commit.package, "", ""};
+  // A package in the cache is complete.
+  if (recipe.is_of_debian()) {
+    Build build;
+    build.state = Build::State::kBuilt;
+    build.library = commit.package;
+    build.cached = true;
+    return build;
+  }
   if (again) return std::nullopt;
   const std::string folder = cache.build_folder(commit, recipe);
   const auto json = cache.read(fs::path(folder).filename().string() + "/build.json");
@@ -246,7 +253,7 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
     if (build.state != Build::State::kBuilt) return build;
     if (recipe.is_of_program())
       return fs::is_directory(kept_folder(folder), failure) ? std::optional(build) : std::nullopt;
-    // The cache may have been moved.
+    // Corrects the path, because the cache may have been moved.
     build.library = folder + "/" + fs::path(build.library).filename().string();
     return fs::is_regular_file(build.library, failure) ? std::optional(build) : std::nullopt;
   } catch (const Json::exception&) {
@@ -257,9 +264,9 @@ std::optional<Build> Builder::earlier(const Commit& commit) const {
 Build Builder::build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const {
   if (const auto found = earlier(commit)) return *found;
   const std::string folder = cache.build_folder(commit, recipe);
-  // The cache of a fleet is a folder in --out, which its first task makes.
+  // The first task of a fleet makes the cache, which is a folder in --out.
   make_folder(cache.folder());
-  // If another command or fleet task builds the same version, we take that build.
+  // If another command or fleet task is building the same version, waits for that build and uses it.
   const UniqueFd lock = wait_for_lock(folder + ".lock");
   if (const auto found = earlier(commit)) return *found;
   std::error_code failure;
@@ -275,14 +282,14 @@ Build Builder::build(Workspace& workspace, const Commit& commit, const std::func
     case MeteredRun::End::kStopped:
       throw Stop{};
     case MeteredRun::End::kTimeout:
-      // Not for the next run: it may have more time.
+      // A timeout is not kept for the next run, which may have more time.
       build.state = Build::State::kTimeout;
-      build.reason = fmt::format("the build took longer than {}; the last it said: {}", format_duration(timeout_s),
+      build.reason = fmt::format("the build took longer than {}; its last output: {}", format_duration(timeout_s),
                                  last_line_of_file(build.log));
       return build;
     case MeteredRun::End::kMemory:
     case MeteredRun::End::kNotStarted:
-      throw MachineError("a build could not be started: " + run.why_not_started, "see whether /bin/sh runs");
+      throw MachineError("a build could not be started: " + run.why_not_started, "check whether /bin/sh runs");
     case MeteredRun::End::kEnded:
       break;
   }

@@ -4,62 +4,75 @@
 #include <optional>
 #include <string>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "bisect/recipe.h"
 #include "bisect/repository.h"
 
 namespace zerotax::bisect {
 
-/// What earlier runs built and measured: $XDG_CACHE_HOME/zerotax/history, else ~/.cache/zerotax/history. A damaged
-/// entry counts as none.
+/// The builds and measurements of earlier runs: $XDG_CACHE_HOME/zerotax/history, or else ~/.cache/zerotax/history. A
+/// damaged entry counts as missing.
 class Cache {
  public:
-  /// Throws UsageError if there is no such folder and none can be made.
+  /// Makes the folder if it does not exist. Throws UsageError if the folder cannot be made.
   Cache();
   explicit Cache(std::string folder) : folder_(std::move(folder)) {}
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// The folder of what a recipe made of a commit.
+  /// Returns the folder with the build of a commit by a recipe.
   [[nodiscard]] std::string build_folder(const Commit& commit, const Recipe& recipe) const;
 
-  /// A document of this name; nothing if there is none.
+  /// Returns the document with this name, or nothing if it does not exist.
   [[nodiscard]] std::optional<Json> read(const std::string& name) const;
-  /// Another command may read it at the same time: it is whole, or not there. If it cannot be written, it is left out.
+  /// Writes a document in one step, because another command may read it at the same time. Ignores a failure.
   void write(const std::string& name, const Json& document) const;
 
  private:
   std::string folder_;
 };
 
-/// 16 digits that differ for different texts (FNV-1a).
+/// Returns 16 hexadecimal digits that identify a text (FNV-1a).
 std::string digits_of(const std::string& text);
 
-/// What became of building a version.
+/// The result of building a version.
 struct Build {
-  enum class State { kBuilt, kFailed, kNoLibrary, kTimeout, kNoProgram };
+  enum class State {
+    kTimeout,
+    kBuilt,
+    kFailed,
+    kNoLibrary,
+    kNoProgram
+  };  ///< an unknown word in a document is read as
+      ///< kTimeout
+  RESULT("build");
+  MEMBER(state, "Result of the build.");
   State state = State::kFailed;
-  bool cached = false;  ///< by an earlier run
-  double seconds = 0;   ///< that it took, when it was built
-  std::string library;  ///< path, if it was built; empty for a program
-  std::string reason;   ///< the last lines of its log and more; empty if it was built
+  FIELD(double, seconds, "Duration of the build, in seconds.");
+  FIELD(std::string, library, "Path of the library that was built; empty for a program.", kMayBeEmpty);
+  FIELD(std::string, reason, "Last lines of the log of a build that failed; empty if the build succeeded.",
+        kMayBeEmpty);
+  bool cached = false;  ///< an earlier run built this version
   std::string log;      ///< path of the whole log
 };
 
-/// How versions are built.
+ENUM_WORDS(Build::State, "timeout", "built", "failed", "no_library", "no_program")
+
+/// How to build versions.
 struct Builder {
   const Cache& cache;
   const Recipe& recipe;
   unsigned jobs = 1;
   double timeout_s = 1800;
-  bool again = false;  ///< even what an earlier run built
+  bool again = false;  ///< whether to repeat builds of earlier runs
 
-  /// What an earlier run has built, or failed to; nothing if that must be tried now.
+  /// Returns a build, or failed build, of an earlier run; nothing if the version must be built now.
   [[nodiscard]] std::optional<Build> earlier(const Commit& commit) const;
-  /// Builds a version in the workspace, unless an earlier run has. Compilers go through ccache if it is installed.
-  /// `watch` is called while it runs. Nothing that it started is left running. Throws Stop, and MachineError if
-  /// the cache cannot be written.
+  /// Builds a version in the workspace, unless an earlier run has built it. Compilers use ccache if it is installed.
+  /// `watch` is called during the build. At the end, no process of the build is left running. Throws Stop, and
+  /// MachineError if the cache cannot be written.
   Build build(Workspace& workspace, const Commit& commit, const std::function<void()>& watch) const;
-  /// Puts a version of a program that was built into the workspace: the commit's files, and what was kept of the build.
+  /// Puts a built version of a program into the workspace: the commit's files, and the kept files of the build.
   void put_in_place(Workspace& workspace, const Commit& commit) const;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/common_options.h"
 #include "cli/places.h"
 #include "cli/subcommand.h"
+#include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "files/results.h"
 #include "os/environment.h"
@@ -37,10 +38,9 @@ constexpr const char* kHistoryExamples =
     "  zerotax history --repo ~/src/mimalloc --recipe mimalloc --tags 'v2.1.*' --html history.html\n"
     "  zerotax history --repo . --build 'make -j {jobs}' --range v1.0..HEAD -- ./decoder tests/big.bin\n"
     "  zerotax history --repo /shared/mimalloc --recipe mimalloc --on slurm --out /shared/mimalloc-history\n"
-    "A range is followed along first parents, one row for each commit of it, and A itself first; --all-parents takes "
-    "every commit. Tags are in the order of their versions. Builds and measurements are kept in "
-    "$XDG_CACHE_HOME/zerotax/history: a second run resumes. A command after -- runs in the folder of each version's "
-    "files.\n";
+    "A range A..B gives a row for A and for each first parent after it; --all-parents includes every commit. Tags are "
+    "in the order of their versions. Builds and measurements are kept in $XDG_CACHE_HOME/zerotax/history, so that a "
+    "second run resumes. A command after -- runs in the folder of each version's files.\n";
 
 /// Names in the folder of --out: the document, the table and the figure.
 constexpr const char* kDocument = "history.json";
@@ -60,8 +60,8 @@ struct HistoryOptions {
   FleetOptions fleet;
 };
 
-/// Checks that the folder of --out is new, empty, from an earlier history, or begun by Slurm. Files in it with the
-/// names of our outputs count as ours.
+/// Checks that the folder of --out is new, empty, from an earlier history, or begun by Slurm. A file that has the name
+/// of one of our outputs counts as ours.
 void check_out(const std::string& out) {
   std::error_code failure;
   if (out.empty()) return;
@@ -77,7 +77,7 @@ void check_out(const std::string& out) {
     for (const char* name : {kDocument, kTable, kFigure}) outputs.push_back({"--out DIR", out + "/" + name});
     return check_outputs(outputs);
   }
-  throw UsageError(fmt::format("--out '{}' is not empty, and no history is in it", out), "give a new folder");
+  throw UsageError(fmt::format("--out '{}' is not empty, and does not contain a history", out), "give a new folder");
 }
 
 std::vector<Commit> selected(const HistoryOptions& options, const std::optional<Repository>& repository,
@@ -95,10 +95,31 @@ std::vector<Commit> selected(const HistoryOptions& options, const std::optional<
   return repository->tags(patterns);
 }
 
-/// A recipe that fails everywhere is a mistake in it, rather than a history.
+/// Returns the command line of a bisection between two of these versions. Empty if no version has a commit, or if every
+/// commit was measured.
+std::vector<std::string> bisection_words(const HistoryOptions& options, const HistoryRequest& request) {
+  const CommonOptions& common = options.common;
+  if (!options.debian.empty() || (!options.range.empty() && options.all_parents)) return {};
+  std::vector<std::string> words{"zerotax", "bisect", "--repo", request.repository};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--recipe", common.recipe);
+  add("--build", common.build);
+  add("--library", common.library);
+  for (const std::string& each : common.keep) add("--keep", each);
+  for (const std::string& each : common.sizes) add("--size", each);
+  if (common.no_thresholds) words.emplace_back("--no-thresholds");
+  if (common.words.empty()) return words;
+  words.emplace_back("--");
+  words.insert(words.end(), common.words.begin(), common.words.end());
+  return words;
+}
+
+/// If a recipe fails for every version, the recipe is wrong.
 void check_any_built(const History& history, bool of_program) {
   const auto built = [&](const Row& row) {
-    // An allocator that does not work is a result; a command that fails everywhere is a mistake in it.
+    // If an allocator works in no version, that is a result. If a command fails in every version, the command is wrong.
     return row.version.state == Version::State::kMeasured || row.version.state == Version::State::kNotMeasured ||
            (row.version.state == Version::State::kUnusable && !of_program);
   };
@@ -116,7 +137,7 @@ void write_folder(const HistoryOptions& options, const History& found, const std
   fs::create_directory(options.out);
   write_file(options.out + "/" + kDocument, json);
   write_file(options.out + "/" + kTable, text);
-  // Without a version there is nothing to draw; and who interrupts does not want to wait.
+  // Without a measured version there is nothing to draw, and after an interrupt the user does not want to wait.
   const bool any = std::any_of(found.rows.begin(), found.rows.end(),
                                [](const Row& row) { return row.version.measurement.has_value(); });
   if (!any || !found.complete) return;
@@ -127,7 +148,7 @@ void write_folder(const HistoryOptions& options, const History& found, const std
   }
 }
 
-/// Where the versions of a fleet are kept: every node sees --out, and maybe nothing else.
+/// Returns the cache. For a fleet, the cache is a folder in --out, because every node can read that folder.
 Cache cache_for(const fleet::Place& place, const std::string& out) {
   return place.slurm ? Cache(absolute_path(out + "/cache").lexically_normal().string()) : Cache();
 }
@@ -147,7 +168,7 @@ ExitStatus history(HistoryOptions options) {
   const Recipe recipe = chosen_recipe(options);
   const Grid grid = options.common.grid();
   if (options.tags.empty() && options.range.empty() && recipe.tags.empty() && !recipe.is_of_debian()) {
-    throw UsageError("it is not said which versions", "give --tags PATTERN or --range A..B");
+    throw UsageError("no versions are given", "give --tags PATTERN or --range A..B");
   }
   const std::vector<NamedPath> outputs{{"--json", options.json}, {"--html", options.html}};
   check_outputs(outputs);
@@ -163,7 +184,7 @@ ExitStatus history(HistoryOptions options) {
     HistoryRequest request{{folder, recipe, utc_now(), describe_environment()}, "", grid};
     const std::vector<Commit> commits = selected(options, repository, recipe, request.selection);
     if (place.slurm && options.out.empty()) options.out = default_results_path();
-    if (!place.slurm) check_tools(recipe);  // else each task asks its node
+    if (!place.slurm) check_tools(recipe);  // in a fleet, each task checks its own node
     const Cache cache = cache_for(place, options.out);
     Workspace workspace(git ? &*git : nullptr);
     const unsigned jobs = options.common.build_jobs(place.slurm);
@@ -177,12 +198,15 @@ ExitStatus history(HistoryOptions options) {
                            commits};
     const History found = measured_history(options, place, commits, Versions(builder, workspace), plan);
     check_any_built(found, recipe.is_of_program());
-    const std::string json = json_text(history_json(request, found));
+    const std::string json = json_text(history_document(request, found));
     const std::string text = history_text(request, found);
     write_folder(options, found, json, text);
     if (!options.json.empty()) write_file(options.json, json);
     if (!options.html.empty()) write_file(options.html, make_comparison_page(json));
-    if (options.json != "-" && options.html != "-") print_lines(stdout, text);
+    if (options.json != "-" && options.html != "-") {
+      const std::vector<std::string> bisection = bisection_words(options, request);
+      print_lines(stdout, wants_full_text() ? text : answer_text(history_answer(request, found, bisection)));
+    }
     if (!found.complete) say_interrupted("the same command again resumes");
   } catch (const Stop&) {
     say_interrupted("nothing was written");
@@ -191,40 +215,40 @@ ExitStatus history(HistoryOptions options) {
 }
 
 const Subcommand history_command(
-    "history", Wing::kRegression, "build and measure the versions of a project, and report which one changed what",
-    kHistoryExamples, [](Arguments& arguments) -> std::function<ExitStatus()> {
+    "history", Wing::kRegression, "Measure many versions and show which of them changed", kHistoryExamples,
+    [](Arguments& arguments) -> std::function<ExitStatus()> {
       const auto options = std::make_shared<HistoryOptions>();
-      options->common.add(arguments, "", "measure the sizes only, and do not search where behaviour changes");
+      options->common.add(arguments, "", "measure sizes only, and do not search for thresholds");
       arguments
-          .option(
-              "--debian", options->debian,
-              "in place of --repo: the packages of an allocator in the releases of Debian, or a package by its name")
+          .option("--debian", options->debian,
+                  "measure the packages of this allocator in Debian's releases, or a package by its name, instead of "
+                  "--repo")
           .shown_as("NAME")
           .word()
           .completed_by(names_in_debian)
           .excludes({"--"}, {baseline::kOfAllocators.problem, "leave one of them out"});
-      arguments.exactly_one({"--debian", "--repo"},
-                            {"it is not said of which project", "give --repo FOLDER, or --debian NAME"});
-      arguments.flag("--again", options->again, "build and measure again what an earlier run has")
+      arguments.exactly_one({"--debian", "--repo"}, {"no project is given", "give --repo FOLDER, or --debian NAME"});
+      arguments.flag("--again", options->again, "build and measure again, even if an earlier run already has a result")
           .excludes({"--on=slurm"},
-                    {"{0} has no effect with --on slurm", "give a new folder to --out: it has no earlier results"});
+                    {"{0} has no effect with --on slurm", "give --out a new folder, without earlier results"});
       arguments
           .option("--tags", options->tags,
-                  "tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
+                  "measure tags that match this pattern, as in 'v2.*' (repeatable; default: the recipe's)")
           .shown_as("PATTERN")
           .word()
           .repeatable();
-      arguments.option("--range", options->range, "the commits from A to B, as in v2.1.0..HEAD")
+      arguments.option("--range", options->range, "measure the commits from A to B, as in v2.1.0..HEAD")
           .shown_as("A..B")
           .word()
           .excludes({"--tags"});
-      arguments.flag("--all-parents", options->all_parents, "every commit of the range, not only first parents")
-          .needs({"--range"}, {"{0} has no effect without {1}", "leave it out, or give {1} A..B"});
+      arguments.flag("--all-parents", options->all_parents, "measure every commit of --range, not only first parents")
+          .needs({"--range"}, {"{0} has no effect without {1}", "leave out {0}, or give {1} A..B"});
       arguments
-          .option("--out", options->out, "folder for the JSON, the table and the figure; new, or of an earlier run")
+          .option("--out", options->out,
+                  "write the JSON, table and figure to this folder, which is new or from an earlier run")
           .path();
       add_json(arguments, options->json);
-      arguments.option("--html", options->html, "write a page with the versions as its axis to this file").path();
+      arguments.option("--html", options->html, "write a page with a chart of the versions to this file").path();
       options->fleet.add(arguments);
       arguments.find("--debian")
           .excludes({"--recipe", "--build", "--library", "--tags", "--range", "--all-parents", "--jobs",

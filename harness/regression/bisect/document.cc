@@ -10,13 +10,8 @@
 
 namespace zerotax::bisect {
 
-ZEROTAX_FIELDS(RecipeTool, program, package)
-ZEROTAX_FIELDS(Build, state, seconds, library, reason)
-
 void to_json(Json& json, const Recipe& recipe) {
-  json = {
-      {"allocator", recipe.name}, {"build", recipe.commands}, {"library", recipe.libraries}, {"beside", recipe.beside}};
-  if (!recipe.keep.empty()) json["keep"] = recipe.keep;
+  json = RecipeEntry{recipe.name, recipe.commands, recipe.libraries, recipe.beside, recipe.keep};
 }
 
 void from_json(const Json& json, Recipe& recipe) {
@@ -34,31 +29,24 @@ void from_json(const Json& json, Recipe& recipe) {
   recipe.repository = text_field(json, "repository", "");
 }
 
-ZEROTAX_FIELDS(Unusable, unusable, timeout_s)
-ZEROTAX_FIELDS(MeasuredCommand, name, words, rounds)
-
 void to_json(Json& json, const Grid& grid) {
-  if (grid.command) {
-    json = {{"command", *grid.command}};
-    return;
+  GridEntry entry;
+  entry.command = grid.command;
+  if (!grid.command) {
+    entry.sizes = grid.sizes;
+    entry.thresholds = grid.thresholds;
+    if (grid.thresholds) entry.to_bytes = grid.last_bytes();
   }
-  json = {{"sizes", grid.sizes}, {"thresholds", grid.thresholds}};
-  if (grid.thresholds) json["to_bytes"] = grid.last_bytes();
+  json = entry;
 }
 
 void from_json(const Json& json, Grid& grid) {
-  if (json.contains("command")) {
-    grid.command = json.at("command").get<MeasuredCommand>();
-    return;
-  }
-  json.at("sizes").get_to(grid.sizes);
-  json.at("thresholds").get_to(grid.thresholds);
-  grid.to_bytes = json.value("to_bytes", std::uint64_t{0});
-}
-
-void to_json(Json& json, const Place& place) {
-  json = {
-      {"case", place.case_name}, {"size_bytes", place.size_bytes}, {"touch", place.touch}, {"thread", place.thread}};
+  const auto entry = json.get<GridEntry>();
+  grid.command = entry.command;
+  if (grid.command) return;
+  grid.sizes = entry.sizes.value();
+  grid.thresholds = entry.thresholds.value();
+  grid.to_bytes = entry.to_bytes.value_or(0);
 }
 
 void to_json(Json& json, const Measurement& measurement) {
@@ -141,151 +129,136 @@ std::string key_of(const Grid& grid, std::uint64_t probe) {
 
 namespace {
 
-/// The keys that every document of this room begins with.
-Json document_head(const char* schema, bool complete, const Request& request) {
-  Json json = {{"schema", schema},
-               {"zerotax_version", ZEROTAX_VERSION},
-               {"state", complete ? "complete" : "interrupted"},
-               {"started", request.started},
-               {"command", Subcommand::command_line},
-               {"environment", request.environment},
-               {"repository", request.repository},
-               {"recipe", request.recipe}};
-  json[request.recipe.is_of_program() ? "program" : "allocator"] = request.recipe.name;
-  return json;
+void begin(bool complete, const Request& request, DocumentBegin& document) {
+  document.zerotax_version = ZEROTAX_VERSION;
+  document.state = completion(complete);
+  document.started = request.started;
+  document.command = Subcommand::command_line;
+  document.environment = request.environment;
+  document.repository = request.repository;
+  document.recipe = request.recipe;
+  (request.recipe.is_of_program() ? document.program : document.allocator) = request.recipe.name;
 }
 
-Json commit_json(const Commit& commit) {
+CommitEntry entry_of(const Commit& commit) {
   const bool is_package = !commit.package.empty();
-  Json json{{"commit", is_package ? not_available("a package of Debian") : Json(commit.id)},
-            {"tag", commit.tag.empty() ? not_available("asked for by its commit") : Json(commit.tag)},
-            {"date", commit.date},
-            {"author", commit.author},
-            {"subject", commit.subject},
-            {"name", commit.name()}};
-  if (is_package) json["package"] = commit.package;
-  return json;
+  return {known_if(!is_package, commit.id, "a package of Debian"),
+          known_if(!commit.tag.empty(), commit.tag, "asked for by its commit"),
+          commit.date,
+          commit.author,
+          commit.subject,
+          commit.name(),
+          commit.package};
 }
 
-Json commit_json(const Commit& commit, const Answer& answer) {
-  Json json = commit_json(commit);
-  json["answer"] = word_of(answer.kind);
-  json["value"] = answer.value;
-  return json;
+AnsweredCommit entry_of(const Commit& commit, const Answer& answer) {
+  return {entry_of(commit), answer.kind, answer.value};
 }
 
-Json steps_json(const std::vector<BisectStep>& steps) {
-  Json json = Json::array();
-  for (const BisectStep& step : steps) json.push_back(commit_json(step.commit, step.answer));
-  return json;
+std::vector<AnsweredCommit> entries_of(const std::vector<BisectStep>& steps) {
+  std::vector<AnsweredCommit> entries;
+  for (const BisectStep& step : steps) entries.push_back(entry_of(step.commit, step.answer));
+  return entries;
 }
 
-Json difference_json(const Difference& difference) {
-  Json json{{"verdict", difference.verdict},
-            {"sentence", difference.sentence},
-            {"changes", difference.changes},
-            {"unsteady", difference.unsteady}};
-  return json;
-}
-
-Json build_json(const Version& version) {
-  if (!version.build) return not_available(version.reason.empty() ? "not tried" : version.reason);
+Measured<BuildEntry> build_of(const Version& version) {
+  if (!version.build) return NotAvailable{version.reason.empty() ? "not tried" : version.reason};
   const Build& build = *version.build;
-  if (build.log.empty()) return not_available("a package of Debian");
-  return {{"state", build.state}, {"seconds", build.seconds}, {"earlier", build.cached}, {"log", build.log}};
+  if (build.log.empty()) return NotAvailable{"a package of Debian"};
+  return BuildEntry{build.state, build.seconds, build.cached, build.log};
 }
 
-Json row_json(const Row& row) {
+VersionEntry entry_of(const Row& row) {
   const Version& version = row.version;
-  Json json = commit_json(version.commit);
-  json["state"] = version.state;
-  json["state_words"] = text_of(version.state);
-  if (!version.reason.empty()) json["reason"] = version.reason;
-  json["build"] = build_json(version);
-  json["sentence"] = sentence_of(row);
-  json["changed"] = row.is_change();
-  if (row.difference) {
-    json["compared_with"] = row.compared_with;
-    json["difference"] = difference_json(*row.difference);
-  }
-  if (version.measurement) {
-    json["measured_earlier"] = version.measured_earlier;
-    if (!version.host.empty()) json["host"] = version.host;
-    json.update(Json(*version.measurement));
-  }
-  return json;
+  VersionEntry entry;
+  static_cast<CommitEntry&>(entry) = entry_of(version.commit);
+  entry.state = version.state;
+  entry.state_words = text_of(version.state);
+  entry.reason = version.reason;
+  entry.build = build_of(version);
+  entry.sentence = sentence_of(row);
+  entry.changed = row.is_change();
+  if (row.difference) entry.compared_with = row.compared_with;
+  entry.difference = row.difference;
+  if (!version.measurement) return entry;
+  entry.measured_earlier = version.measured_earlier;
+  entry.host = version.host;
+  entry.program = version.measurement->program;
+  if (entry.program) return entry;
+  entry.pieces = version.measurement->pieces;
+  entry.baseline = JsonOf<baseline::BaselineEntry>{baseline::to_json(version.measurement->baseline)};
+  return entry;
 }
 
-Json outcome_json(const Bisection& found, const BisectOutcome& outcome, bool of_program) {
-  Json json = commit_json(*found.first, outcome.after_answer);
-  json["diffstat"] = outcome.diffstat;
-  json["before"] = commit_json(outcome.before, outcome.before_answer);
-  const char* const no_library = of_program ? "it is a program" : "it was not built";
-  const char* const no_version = of_program ? "it is a program" : "the library states none";
-  json["library"] = outcome.library.empty() ? not_available(no_library) : Json(outcome.library);
-  json["version"] = outcome.version.empty() ? not_available(no_version) : Json(outcome.version);
-  json["difference"] =
-      outcome.difference ? difference_json(*outcome.difference) : not_available("one of the two was not measured");
-  json["findings"] = Json::array();
+FoundCommit entry_of(const Bisection& found, const BisectOutcome& outcome, bool of_program) {
+  FoundCommit entry;
+  static_cast<AnsweredCommit&>(entry) = entry_of(*found.first, outcome.after_answer);
+  entry.diffstat = outcome.diffstat;
+  entry.before = entry_of(outcome.before, outcome.before_answer);
+  entry.library =
+      known_if(!outcome.library.empty(), outcome.library, of_program ? "it is a program" : "the version was not built");
+  entry.version = known_if(!outcome.version.empty(), outcome.version,
+                           of_program ? "it is a program" : "the library does not state its version");
+  entry.difference = {outcome.difference, "one of the two versions was not measured"};
   for (const Finding& finding : outcome.findings) {
-    json["findings"].push_back({{"name", finding.name}, {"title", finding.title}, {"sentence", finding.sentence}});
+    entry.findings.push_back({finding.name, finding.title, finding.sentence});
   }
-  return json;
+  return entry;
 }
 
 }  // namespace
 
-Json history_json(const HistoryRequest& request, const History& history) {
-  Json json = document_head("zerotax.history/1", history.complete, request);
-  if (!history.environments.empty()) json["environments"] = history.environments;
-  json["selection"] = request.selection;
-  json["grid"] = request.grid;
+HistoryDocument history_document(const HistoryRequest& request, const History& history) {
+  HistoryDocument document;
+  document.schema = "zerotax.history/1";
+  begin(history.complete, request, document);
+  document.environments = history.environments;
+  document.selection = request.selection;
+  document.grid = request.grid;
   if (!request.grid.command && request.grid.thresholds) {
-    json["range"] = {{"from_bytes", baseline::baseline_range().from}, {"to_bytes", request.grid.last_bytes()}};
+    document.range = SearchedSizes{baseline::baseline_range().from, request.grid.last_bytes()};
   }
   if (request.grid.command) {
-    for (const record::runs::MetricRow& row : record::runs::metric_rows()) json["words"][row.key] = row.name;
+    for (const record::runs::MetricRow& row : record::runs::metric_rows()) document.words[row.key] = row.name;
   } else {
-    for (const auto& doing : thresholds::doings()) json["words"][doing.key] = doing.words;
+    for (const auto& doing : thresholds::doings()) document.words[doing.key] = doing.words;
   }
-  const std::string title = title_of(request, history);
-  json["title"] = title;
-  json["sentence"] = title + ".";
-  json["notes"] = notes_of(request, history);
-  json["versions"] = Json::array();
-  for (const Row& row : history.rows) json["versions"].push_back(row_json(row));
-  return json;
+  document.title = title_of(request, history);
+  document.sentence = document.title + ".";
+  document.notes = notes_of(request, history);
+  for (const Row& row : history.rows) document.versions.push_back(entry_of(row));
+  return document;
 }
 
-Json bisect_json(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome) {
-  Json json = document_head("zerotax.bisect/1", found.complete, request);
+BisectDocument bisect_document(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome) {
+  BisectDocument document;
+  document.schema = "zerotax.bisect/1";
+  begin(found.complete, request, document);
   const Question& question = request.question;
-  json["question"] = {{"text", text_of(question)}, {"timeout_s", question.grid.timeout_s}};
-  if (question.is_of_a_point()) json["question"]["place"] = question.place;
-  json["question"]["grid"] = question.grid;
-  json["good"] = commit_json(found.good, found.good_answer);
-  json["bad"] = commit_json(found.bad, found.bad_answer);
-  json["between"] = found.between;
-  json["steps"] = steps_json(found.steps);
-  json["sentence"] = sentence_of(found, outcome);
-  const Json first = outcome != nullptr ? outcome_json(found, *outcome, request.recipe.is_of_program())
-                                        : not_available("it was not found");
-  json["first_bad"] = found.is_fix ? not_available("the good version is the newer one") : first;
-  json["first_good"] = found.is_fix ? first : not_available("the bad version is the newer one");
-  json["merges"] = Json::array();
-  for (const MergeFound& merge : found.merges) {
-    json["merges"].push_back(
-        {{"commit", merge.commit.id}, {"parents", steps_json(merge.parents)}, {"sentence", merge.sentence}});
+  document.question = {text_of(question), question.grid.timeout_s, {}, question.grid};
+  if (question.is_of_a_point()) {
+    const Place& place = question.place;
+    document.question.place = baseline::PointIdentity{place.case_name, place.size_bytes, place.touch, place.thread};
   }
-  json["origin"] = found.origin           ? commit_json(found.origin->commit, found.origin->answer)
-                   : found.merges.empty() ? not_available("no merge was found")
-                                          : not_available(found.merges.back().sentence);
-  json["candidates"] = Json::array();
+  document.good = entry_of(found.good, found.good_answer);
+  document.bad = entry_of(found.bad, found.bad_answer);
+  document.between = found.between;
+  document.steps = entries_of(found.steps);
+  document.sentence = sentence_of(found, outcome);
+  Measured<FoundCommit> first = NotAvailable{"the commit was not found"};
+  if (outcome != nullptr) first = entry_of(found, *outcome, request.recipe.is_of_program());
+  document.first_bad = found.is_fix ? NotAvailable{"the good version is the newer one"} : first;
+  document.first_good = found.is_fix ? first : NotAvailable{"the bad version is the newer one"};
+  for (const MergeFound& merge : found.merges) {
+    document.merges.push_back({merge.commit.id, entries_of(merge.parents), merge.sentence});
+  }
+  document.origin = NotAvailable{found.merges.empty() ? "no merge was found" : found.merges.back().sentence};
+  if (found.origin) document.origin = entry_of(found.origin->commit, found.origin->answer);
   for (const Commit& commit : found.candidates) {
     const Answer* answer = found.answer_of(commit.id);
-    json["candidates"].push_back(commit_json(commit, answer != nullptr ? *answer : Answer{}));
+    document.candidates.push_back(entry_of(commit, answer != nullptr ? *answer : Answer{}));
   }
-  return json;
+  return document;
 }
 
 }  // namespace zerotax::bisect

@@ -17,12 +17,17 @@
 #include "bisect/versions.h"
 #include "judge/document.h"
 #include "judge/rule.h"
+#include "os/stop.h"
 #include "point/metric_named.h"
+#include "prove/run.h"
 
 namespace zerotax::bisect {
 namespace {
 
-// Longer ones first: "<=" begins with "<".
+/// The expectation that no promise is broken.
+constexpr const char* kPromises = "prove";
+
+// Longer signs come first, because "<=" begins with "<".
 constexpr Comparison kComparisons[] = {{"==", [](double one, double other) { return one == other; }},
                                        {"!=", [](double one, double other) { return one != other; }},
                                        {"<=", [](double one, double other) { return one <= other; }},
@@ -41,7 +46,7 @@ std::vector<std::string> rule_names() {
   return names;
 }
 
-/// A time differs from run to run; what a point counts does not.
+/// Returns whether a metric is the same in each run, which is true of counts but not of times.
 bool is_deterministic(const MetricRow& row) {
   return row.kind != MetricKind::kTimeSpread && row.kind != MetricKind::kDuration && row.pass != MetricPass::kZeroing;
 }
@@ -58,7 +63,7 @@ bool is_deterministic(const MetricRow& row) {
                        "docs/findings.md");
 }
 
-/// The metric of a key, a name or "METRIC.CALL"; CALL goes into `call`.
+/// Returns the metric of a key, a display name or "METRIC.CALL"; CALL is stored in `call`.
 Metric metric_or_call(const std::string& key, std::string& call) {
   if (const auto found = metric_named(key)) return *found;
   const std::size_t dot = key.rfind('.');
@@ -90,7 +95,7 @@ std::uint64_t all_calls(const SystemCalls& calls) {
 
 namespace runs = record::runs;
 
-/// The metric of a key, or of a name for people.
+/// Returns the metric of a key or a display name.
 std::optional<runs::Metric> metric_of(const std::string& word) {
   const std::string key = key_of_name(word);
   for (const runs::MetricRow& row : runs::metric_rows()) {
@@ -114,10 +119,11 @@ runs::SiteNumber number_named(const std::string& word) {
     if (key == key_of(number)) return number;
     keys.emplace_back(key_of(number));
   }
-  refuse_word(fmt::format("--expect: '{}' is not counted of a function", word), word, keys);
+  refuse_word(fmt::format("--expect: '{}' is not counted for a function", word), word, keys);
 }
 
-/// The metric and the process name of "peak resident memory of cc1". Names of metrics may contain " of ", too.
+/// Returns the metric and the process name of a subject such as "peak resident memory of cc1". The name of a metric may
+/// itself contain " of ".
 std::pair<std::optional<runs::Metric>, std::string> metric_of_processes(const std::string& subject) {
   if (const auto whole = metric_of(subject)) return {whole, ""};
   for (std::size_t at = subject.find(" of "); at != std::string::npos; at = subject.find(" of ", at + 1)) {
@@ -146,11 +152,17 @@ double parse_expected(const std::string& value, bool of_bytes) {
   if (!value.empty() && error == std::errc() && end == value.data() + value.size() && std::isfinite(number)) {
     return number;
   }
-  if (!of_bytes || value.empty()) throw UsageError(fmt::format("--expect: '{}' is no number", value), kExpectForm);
+  if (!of_bytes || value.empty()) throw UsageError(fmt::format("--expect: '{}' is not a number", value), kExpectForm);
   return static_cast<double>(parse_size(value));
 }
 
 Expectation Expectation::parse(const std::string& text) {
+  if (without_blanks(text) == kPromises) {
+    Expectation promises;
+    promises.text_ = promises.name_ = kPromises;
+    promises.subject_ = Subject::kPromises;
+    return promises;
+  }
   const Condition condition = parse_condition(text);
   Expectation expectation;
   expectation.text_ = text;
@@ -181,7 +193,8 @@ void Expectation::take_subject(const std::string& name) {
                      "choose a deterministic metric, such as zeroed_bytes or populated_bytes");
   }
   if (first_ && row.in_first_op.rank == 0) {
-    throw UsageError(fmt::format("--expect: {} is not measured of the first call alone", key), "leave out 'first.'");
+    throw UsageError(fmt::format("--expect: {} is not measured separately for the first call", key),
+                     "leave out 'first.'");
   }
 }
 
@@ -213,7 +226,7 @@ Observed Expectation::observe_metric(const Allocator& allocator, const Place& pl
   const MetricRow& row = row_of(metric_);
   if (!values.is_measured(metric_)) {
     const std::string why = values.why_not(metric_);
-    return unknown(fmt::format("{} is n/a: {}", name_, why.empty() ? "this case does not measure it" : why));
+    return unknown(fmt::format("{} is n/a: {}", name_, why.empty() ? "this case does not measure the metric" : why));
   }
   if (row.kind == MetricKind::kWord) {
     const std::string word = *values.word(metric_);
@@ -231,7 +244,7 @@ Observed Expectation::observe_metric(const Allocator& allocator, const Place& pl
 }
 
 Observed Expectation::observe_thresholds(const Allocator& allocator, const Place& place) const {
-  // One small point: a grid has at least one.
+  // Measures one small point as well, because a grid needs at least one point.
   const Measurement measured =
       measure(allocator, {{std::uint64_t{64} << 10}, true, place.last_bytes, place.timeout_s}, [] {});
   std::vector<std::string> sizes;
@@ -265,6 +278,19 @@ Observed Expectation::observe_finding(const Allocator& allocator, const Place& p
   return {true, compare(static_cast<double>(count)), fmt::format("{} is {}{}", name_, count, titles)};
 }
 
+Observed Expectation::observe_promises(const Allocator& allocator) {
+  try {
+    const std::vector<Allocator> allocators = prove::with_libraries({allocator});
+    const prove::Proof proof =
+        prove::prove_allocator(allocators.front(), prove::fixed_request(), [](const std::string&) {});
+    end_if_stopped();
+    const bool known = proof.verdict != prove::ProofVerdict::kUntested;
+    return {known, proof.verdict == prove::ProofVerdict::kClean, proof.sentence};
+  } catch (const Error& failure) {
+    return unknown(failure.what());
+  }
+}
+
 Observed Expectation::observe(const Allocator& allocator, const Place& place) const {
   switch (subject_) {
     case Subject::kMetric:
@@ -274,6 +300,8 @@ Observed Expectation::observe(const Allocator& allocator, const Place& place) co
       return observe_thresholds(allocator, place);
     case Subject::kFinding:
       return observe_finding(allocator, place);
+    case Subject::kPromises:
+      return observe_promises(allocator);
   }
   return {};
 }
@@ -325,7 +353,7 @@ Observed ProgramExpectation::observe(const baseline::Program& program) const {
   const Measured<Range> range = range_in(program);
   if (!range) return {false, false, fmt::format("{} is n/a: {}", name_, range.why())};
   const auto holds = [&](std::uint64_t value) { return comparison_->holds(static_cast<double>(value), number_); };
-  // Neither == nor != can be told from the two ends alone if the value lies between them.
+  // For a number between the two ends of the range, comparing the ends cannot decide == and !=.
   const bool inside = number_ > static_cast<double>(range->low) && number_ < static_cast<double>(range->high);
   const bool all = holds(range->low) && holds(range->high) && !(inside && comparison_->is("!="));
   return {true, all, fmt::format("{} is {}", name_, baseline::format_range(unit(), *range))};

@@ -20,7 +20,7 @@ struct Comparison {
   [[nodiscard]] bool is(std::string_view other) const { return sign == other; }
 };
 
-/// A sentence of --expect, taken apart.
+/// The parts of a sentence of --expect.
 struct Condition {
   std::string subject;
   const Comparison* comparison = nullptr;
@@ -29,56 +29,58 @@ struct Condition {
 
 inline constexpr const char* kExpectForm = "give METRIC OPERATOR VALUE, as in 'zeroed_bytes == 0'";
 
-/// Throws UsageError for a text that is not of this form.
+/// Parses a sentence. Throws UsageError for text that does not have this form.
 Condition parse_condition(const std::string& text);
 
-/// The number of a condition's value; a size, as in 4KiB, where it is `of_bytes`. Throws UsageError for any other word.
+/// Returns the number in a condition's value. If `of_bytes`, the value may be a size such as 4KiB. Throws UsageError
+/// for any other word.
 double parse_expected(const std::string& value, bool of_bytes);
 
-/// Where an expectation is measured.
+/// The point at which an expectation is measured, and the range of its thresholds.
 struct Place {
   std::string case_name = "calloc_loop";
   std::uint64_t size_bytes = 0;
   double touch = 0;
   std::string thread = "main";
   double timeout_s = 60;
-  std::uint64_t last_bytes = 0;  ///< to which thresholds are searched; 0: all of a baseline's range
+  std::uint64_t last_bytes = 0;  ///< largest size of the search for thresholds; 0: the largest size of a baseline's
+                                 ///< range
 };
 
-/// What was measured of an expectation.
+/// The measurement for an expectation.
 struct Observed {
-  bool known = false;  ///< otherwise `value` says why not
+  bool known = false;  ///< if false, `value` is the reason why there is no answer
   bool holds = false;
-  std::string value;  ///< for people: "zeroed_bytes is 20,971,520"
+  std::string value;  ///< in words: "zeroed_bytes is 20,971,520"
 };
 
-/// A sentence that is true or false of a version: "zeroed_bytes == 0".
+/// A condition that a version meets or fails, such as "zeroed_bytes == 0". The condition begins with one of these
+/// subjects:
 ///
-///   METRIC          a deterministic metric of the point (point/metrics.inc); "first.METRIC" of the first call alone
-///   METRIC.CALL     how often a system call is made: "free_syscalls.munmap"
-///   thresholds      how many sizes there are at which behaviour changes, in the range of a baseline
-///   threshold       one of those sizes: with !=, none of them; with any other operator, at least one
-///   RULE            how many findings of this rule there are at the size ("redundant-reuse")
+///   METRIC          a deterministic metric of the point (point/metrics.inc); "first.METRIC" is that of the first call
+///   METRIC.CALL     number of calls of one system call, such as "free_syscalls.munmap"
+///   thresholds      number of sizes at which behavior changes, in the range of a baseline
+///   threshold       any of those sizes. With !=, the condition must hold for all of them, otherwise for at least one
+///   RULE            number of findings of this rule at the size, such as "redundant-reuse"
+///   prove           no promise is broken in the calls of a search with a fixed seed; no operator follows
 ///
-/// Then one of == != < <= > >= and a number, a size, or a word that the metric can be.
+/// An operator follows (== != < <= > >=), and then a number, a size, or a possible word of the metric.
 class Expectation {
  public:
-  /// Throws UsageError for any other text, and for a time: times differ from run to run.
+  /// Parses a sentence. Throws UsageError for any other text, and for a time, because times differ from run to run.
   static Expectation parse(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// Whether it depends on the size, touch and thread of a point.
-  [[nodiscard]] bool is_of_a_point() const {
-    return subject_ != Subject::kThresholds && subject_ != Subject::kThreshold;
-  }
-  /// The name of its subject, for titles: "zeroed_bytes".
+  /// Returns whether the expectation depends on the size, touch and thread of a point.
+  [[nodiscard]] bool is_of_a_point() const { return subject_ == Subject::kMetric || subject_ == Subject::kFinding; }
+  /// Returns the name of the expectation's subject for titles, such as "zeroed_bytes".
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Measures it. Throws Stop.
+  /// Measures the expectation. Throws Stop.
   [[nodiscard]] Observed observe(const Allocator& allocator, const Place& place) const;
 
  private:
-  enum class Subject : std::uint8_t { kMetric, kThresholds, kThreshold, kFinding };
+  enum class Subject : std::uint8_t { kMetric, kThresholds, kThreshold, kFinding, kPromises };
   void take_subject(const std::string& name);
   void take_value(const std::string& value);
   [[nodiscard]] bool is(std::string_view sign) const { return operator_->is(sign); }
@@ -87,32 +89,36 @@ class Expectation {
   [[nodiscard]] Observed observe_thresholds(const Allocator& allocator, const Place& place) const;
   [[nodiscard]] Observed observe_finding(const Allocator& allocator, const Place& place) const;
 
+  [[nodiscard]] static Observed observe_promises(const Allocator& allocator);
+
   std::string text_;
   std::string name_;
   Subject subject_ = Subject::kMetric;
   const Comparison* operator_ = nullptr;
   Metric metric_ = Metric::kZeroedBytes;
   bool first_ = false;
-  std::string call_;  ///< of system calls
+  std::string call_;  ///< name of a system call
   double number_ = 0;
-  std::string word_;  ///< of a metric that is a word
+  std::string word_;  ///< expected word of a metric whose values are words
 };
 
-/// A sentence that is true or false of a version of a program: "page_faults <= 2000".
+/// A condition that a version of a program meets or fails, such as "page_faults <= 2000". The condition begins with a
+/// subject:
 ///
-///   METRIC              of the command as a whole, by its key (docs/check_program.md) or its name, with _ for blanks
-///   METRIC of NAME      of its processes of this name
-///   NUMBER in FUNCTION  of the call stacks whose innermost function this is: calls, requested_bytes,
+///   METRIC              metric of the command as a whole, by its key (docs/check.md) or its name, with _ for blanks
+///   METRIC of NAME      metric of the command's processes with this name
+///   NUMBER in FUNCTION  total of the call stacks with this innermost function: calls, requested_bytes,
 ///                       kernel_zeroed_bytes, refilled_bytes, returned_bytes or zeroed_bytes
 ///
-/// Then one of == != < <= > >= and a number or a size.
+/// An operator follows (== != < <= > >=), and then a number or a size.
 class ProgramExpectation {
  public:
-  /// Throws UsageError for any other text.
+  /// Parses a sentence. Throws UsageError for any other text.
   static ProgramExpectation parse(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// What is true of a version whose runs are these: of every value that they showed.
+  /// Returns the answer for a version with these runs. The condition must hold for every value in the ranges of the
+  /// runs.
   [[nodiscard]] Observed observe(const baseline::Program& program) const;
 
  private:
@@ -120,7 +126,7 @@ class ProgramExpectation {
   [[nodiscard]] Unit unit() const;
 
   std::string text_;
-  std::string name_;  ///< of its subject, for people
+  std::string name_;  ///< display name of the expectation's subject
   const Comparison* comparison_ = nullptr;
   double number_ = 0;
   record::runs::Metric metric_{};

@@ -24,9 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kGiveRepository = "give a folder that git knows, as in --repo ~/src/mimalloc";
-/// References of a million branches take 80 MiB.
+/// Limit on the size of files. The references of a million branches take 80 MiB.
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
-/// The deepest path is objects/info/commit-graphs/FILE.
+/// Maximum depth below the git folder. The deepest path is objects/info/commit-graphs/FILE.
 constexpr int kLevels = 3;
 /// Git follows alternates of alternates to the same depth (link_alt_odb_entries in its object-file.c).
 constexpr int kMostAlternates = 5;
@@ -37,10 +37,10 @@ void check_kind(const fs::path& path) {
   const fs::file_status status = fs::status(path, failure);
   if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
   throw UsageError(fmt::format("{} is neither a file nor a folder", path.string()),
-                   "remove it, or give a clone of the repository");
+                   "remove this special file, or give a clone of the repository");
 }
 
-/// The text of a file; nothing if the file does not exist.
+/// Returns the text of a file, or nothing if the file does not exist.
 std::optional<std::string> text_at(const fs::path& path) {
   check_kind(path);
   std::error_code failure;
@@ -57,10 +57,10 @@ std::optional<std::string> text_at(const fs::path& path) {
   }
 }
 
-/// The first line of a text.
+/// Returns the first line of a text.
 std::string line_in(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// The folder that all work trees of a repository share.
+/// Returns the folder that all work trees of a repository share.
 fs::path common_folder(const fs::path& own) {
   const auto common = text_at(own / "commondir");
   return common ? own / line_in(*common) : own;
@@ -73,7 +73,7 @@ bool is_git_folder(const fs::path& own) {
   return fs::is_directory(common / "objects", failure) && fs::is_directory(common / "refs", failure);
 }
 
-/// The git folder that belongs to a folder, or an empty path.
+/// Returns the git folder that belongs to a folder, or an empty path.
 fs::path git_folder_at(const fs::path& folder) {
   constexpr std::string_view kMark = "gitdir: ";
   const fs::path inside = folder / ".git";
@@ -96,7 +96,7 @@ fs::path git_folder_of(const std::string& folder) {
   }
   for (fs::path at = start;; at = at.parent_path()) {
     fs::path found = git_folder_at(at);
-    // Otherwise a stranger's repository in /tmp would decide what is built.
+    // Refuses the repository. Otherwise a stranger's repository in /tmp would decide what is built.
     if (!found.empty() && at != start && !is_of_trusted_user(found.string())) {
       throw UsageError(fmt::format("--repo '{}' is below {}, a repository of another user", folder, at.string()),
                        fmt::format("to build what that user wrote, give --repo {}", at.string()));
@@ -108,7 +108,7 @@ fs::path git_folder_of(const std::string& folder) {
   }
 }
 
-/// Reads the files of references.
+/// Reads the files that contain references.
 class References {
  public:
   explicit References(std::map<std::string, std::string>& files) : files_(files) {}
@@ -141,7 +141,7 @@ class References {
   std::uintmax_t bytes_ = 0;
 };
 
-/// The text of HEAD as a file: git before 1.5 made HEAD a link.
+/// Returns the text of HEAD as a file, because git before 1.5 made HEAD a link.
 std::string head_of(const fs::path& own) {
   std::error_code failure;
   const fs::path link = fs::read_symlink(own / "HEAD", failure);
@@ -149,7 +149,7 @@ std::string head_of(const fs::path& own) {
   return text_at(own / "HEAD").value_or("");
 }
 
-/// How many hexadecimal digits a text begins with.
+/// Returns the number of hexadecimal digits at a position of a text.
 std::size_t digits_at(const std::string& text, std::size_t at) {
   return std::min(text.find_first_not_of("0123456789abcdef", at), text.size()) - at;
 }
@@ -157,7 +157,8 @@ std::size_t digits_at(const std::string& text, std::size_t at) {
 constexpr std::size_t kSha1Digits = 40;
 constexpr std::size_t kSha256Digits = 64;
 
-/// Whether the names of objects have 64 digits: each reference is a line that begins with the name of an object.
+/// Returns whether the names of objects have 64 digits. Each reference is a line that begins with the name of an
+/// object.
 bool has_long_names(const std::map<std::string, std::string>& files) {
   for (const auto& [name, text] : files) {
     for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size()) + 1) {
@@ -198,10 +199,11 @@ void add_objects(const fs::path& folder, int depth, std::set<fs::path>& seen, Fo
   }
 }
 
-/// env(1) could not find the program.
+/// Exit status of env(1) if it cannot find the program.
 constexpr int kNotFound = 127;
 
-/// A line of objects/info/alternates. The path is in quotes, where any character is allowed (gitrepository-layout(5)).
+/// Returns a line of objects/info/alternates. The path is in quotes, where any character is allowed
+/// (gitrepository-layout(5)).
 std::string alternate_of(const std::string& path) {
   std::string line = "\"";
   for (const char each : path) {
@@ -211,7 +213,7 @@ std::string alternate_of(const std::string& path) {
   return line + "\"\n";
 }
 
-/// The words of a git command line that precede the subcommand.
+/// Returns the words of a git command line that precede the subcommand.
 std::vector<std::string> git_words(const std::string& home, const std::string& repository) {
   std::vector<std::string> words{"/usr/bin/env"};
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -248,7 +250,7 @@ ForeignRepository read_repository(const std::string& folder) {
   found.files.emplace("HEAD", head);
   References references(found.files);
   references.read_below(common, "refs");
-  // Read after refs, as git does, because `git pack-refs` moves references from refs to packed-refs.
+  // Reads these files after refs, as git does, because `git pack-refs` moves references from refs to packed-refs.
   for (const char* name : {"packed-refs", "shallow"}) references.read(common, name);
   for (const char* name : {"ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "logs/HEAD"}) references.read(own, name);
   references.read_below(common, "logs/refs");
@@ -265,7 +267,7 @@ Git::Git(const std::string& folder) : scratch_("git"), folder_(folder) {
   const std::string own = repository();
   fs::create_directory(own);
   must({"init", "--quiet", "--bare", "--template=", theirs.sha256 ? "--object-format=sha256" : "--object-format=sha1"});
-  // Git looks in these folders for objects that the private repository lacks (gitrepository-layout(5)).
+  // Git also searches these folders for objects that the private repository lacks (gitrepository-layout(5)).
   std::string alternates;
   for (const std::string& objects : theirs.objects) alternates += alternate_of(objects);
   fs::create_directories(own + "/objects/info");
@@ -281,7 +283,8 @@ Git::Git(const std::string& folder) : scratch_("git"), folder_(folder) {
 
 std::vector<std::string> clean_words() {
   std::vector<std::string> words{"/usr/bin/env"};
-  // `git rev-parse --local-env-vars`, and what make tells the makes below it.
+  // The variables that `git rev-parse --local-env-vars` lists, and the variables through which make passes options to
+  // its child processes.
   for (const char* variable :
        {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
         "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
@@ -316,7 +319,7 @@ GitAnswer Git::run(const std::vector<std::string>& arguments, const std::functio
   const MeteredRun run = run_metered(command, watch);
   if (run.end == MeteredRun::End::kStopped) throw Stop{};
   if (run.end != MeteredRun::End::kEnded) {
-    throw MachineError("git could not be run: " + run.why_not_started, "see whether `git --version` runs");
+    throw MachineError("git could not be run: " + run.why_not_started, "check whether `git --version` runs");
   }
   GitAnswer answer{run.exited ? run.code : 128 + run.code, text_in(command.output), text_in(command.errors)};
   if (answer.status == kNotFound) throw MachineError("git is not installed", "apt-get install git");
@@ -335,7 +338,7 @@ std::string Git::output_of(const std::vector<std::string>& arguments) const {
         "give a whole clone: git clone without --filter");
   }
   throw MachineError(fmt::format("git {} failed: {}", arguments.front(), answer.complaint()),
-                     "see whether the repository is whole, with `git fsck`");
+                     "check with `git fsck` whether the repository is complete");
 }
 
 std::string text_in(const std::string& path) {

@@ -9,45 +9,44 @@
 
 namespace zerotax::bisect {
 
-/// The part of a git repository that its history needs: references, and the places of objects. Others may have written
-/// the repository, so it is read without git, and git never sees its settings. Git would start the programs that the
-/// settings name (hooks, filters, a file system monitor), fetch from their remotes, and open the files that they
-/// include.
+/// The part of a git repository that its history needs: references, and the places of objects. Other users may have
+/// written the repository, so the repository is read without git. Git would start the programs that the repository's
+/// settings name (hooks, filters, a file system monitor), fetch from the remotes, and open included files.
 struct ForeignRepository {
   /// Texts by path (gitrepository-layout(5)): HEAD, packed-refs, shallow, and the files of refs and logs.
   std::map<std::string, std::string> files;
-  /// The folder of the repository's own objects first, then the folders that it borrows objects from.
+  /// The folder of the repository's own objects first, then the folders from which the repository borrows objects.
   std::vector<std::string> objects;
-  bool sha256 = false;   ///< the names of its objects have 64 digits
-  bool partial = false;  ///< `git clone --filter` left objects out
+  bool sha256 = false;   ///< whether the names of the repository's objects have 64 digits
+  bool partial = false;  ///< whether `git clone --filter` left out objects
 };
 
 /// Reads the repository of a folder: a work tree or a folder below its top, a linked work tree, a submodule or a bare
-/// repository. Throws UsageError for a folder without a repository, for another user's repository above the folder, and
-/// for a repository that holds pipes or devices in place of files.
+/// repository. Throws UsageError for a folder without a repository, and for another user's repository above the folder.
+/// Also throws UsageError for a repository that holds pipes or devices in place of files.
 ForeignRepository read_repository(const std::string& folder);
 
-/// What a git command said, and how it ended.
+/// The output of a git command, and its exit status.
 struct GitAnswer {
-  int status = 0;      ///< its exit status; 128 and the signal if one killed it
-  std::string output;  ///< all of it, without the last line break
+  int status = 0;      ///< exit status of git; 128 plus the signal number if a signal killed git
+  std::string output;  ///< the whole output, without the last line break
   std::string errors;
 
   [[nodiscard]] bool succeeded() const { return status == 0; }
-  /// What git complained about, in one line, without its "fatal: ".
+  /// Returns git's error message in one line, without its "fatal: ".
   [[nodiscard]] std::string complaint() const;
 };
 
-/// The words before a program that keep variables of a git or make around us from reaching it: with GIT_DIR set, say,
-/// every command would be about another repository than the one it is given.
+/// Returns the words to put before a program that remove the environment variables of a surrounding git or make. For
+/// example, if GIT_DIR were set, every command would use that repository instead of the intended one.
 std::vector<std::string> clean_words();
 
 /// Runs git, always on a private bare repository that borrows objects from the user's repository and copies its
-/// references. Git reads only the settings of the private repository. So neither the user's repository, nor the user,
-/// nor the system can name a program for git to start, or a place to fetch from. The user's repository is only read.
+/// references. Git reads only the settings of the private repository. Thus, no setting of the user, the system or the
+/// user's repository can make git start a program or fetch from a server. Git never writes to the user's repository.
 class Git {
  public:
-  /// Makes the private repository. Throws what read_repository throws, and MachineError if git is missing.
+  /// Makes the private repository. Throws any error that read_repository throws, and MachineError if git is missing.
   explicit Git(const std::string& folder);
 
   /// The folder of the user's repository, as the user gave it.
@@ -55,15 +54,15 @@ class Git {
   /// The private repository.
   [[nodiscard]] std::string repository() const { return scratch_.file("repository"); }
 
-  /// Runs `git arguments…` to its end, and calls `watch` meanwhile. Throws MachineError if git is missing, and Stop if
-  /// a signal interrupted us; then nothing that git started is left running. Not thread-safe.
+  /// Runs `git arguments…` to its end, and calls `watch` in the meantime. Throws MachineError if git is missing. Throws
+  /// Stop if a signal interrupted zerotax. After that, no process that git started is running. Not thread-safe.
   GitAnswer run(const std::vector<std::string>& arguments, const std::function<void()>& watch = {}) const;
 
   /// Runs a command that must succeed. Otherwise throws MachineError with git's message, or UsageError if the user's
   /// repository is a partial clone.
   void must(const std::vector<std::string>& arguments) const;
 
-  /// The output of such a command.
+  /// Returns the output of a command that must succeed.
   [[nodiscard]] std::string output_of(const std::vector<std::string>& arguments) const;
 
  private:
@@ -72,10 +71,10 @@ class Git {
   bool partial_ = false;
 };
 
-/// The whole of a file, or "".
+/// Returns the whole text of a file, or "".
 std::string text_in(const std::string& path);
 
-/// The lines of a text, or its parts between other characters; none of an empty one.
+/// Returns the lines of a text, or the parts between other separators. Empty for an empty text.
 std::vector<std::string> lines_of(const std::string& text, char between = '\n');
 
 }  // namespace zerotax::bisect

@@ -17,7 +17,8 @@ namespace zerotax::bisect {
 namespace {
 
 constexpr const char* kVersionsKind = "versions";
-/// So much that each version is a shard of its own: how long a build takes is not known.
+/// Seconds that a version is assumed to take, because the duration of a build is unknown. The value is so large that
+/// each version becomes a separate shard.
 constexpr double kSecondsOfVersion = 120;
 
 std::unique_ptr<fleet::Work> make_version_work(const Json& description, const std::string& file) {
@@ -30,7 +31,7 @@ std::unique_ptr<fleet::Work> make_version_work(const Json& description, const st
 
 const fleet::WorkKind versions_kind(kVersionsKind, make_version_work);
 
-/// What builds and measures the versions of a plan in a task of a job, where others use the host, too.
+/// Builds and measures the versions of a plan in one task of a job on a shared host.
 struct Workshop {
   explicit Workshop(const VersionPlan& plan)
       : git(plan.repository),
@@ -51,11 +52,11 @@ struct Workshop {
   Grid grid;
 };
 
-/// Of what has to be built; a version that is known costs next to nothing.
+/// Relative cost of a version to build. A known version costs almost nothing.
 constexpr double kWork = 1;
 constexpr double kReading = 0.01;
 
-/// The row before this one that was measured, or nullptr.
+/// Returns the nearest earlier row that was measured, or nullptr.
 Row* measured_before(std::vector<Row>& rows, std::size_t row) {
   for (std::size_t i = row; i-- > 0;) {
     if (rows[i].version.measurement) return &rows[i];
@@ -68,7 +69,7 @@ Row* measured_before(std::vector<Row>& rows, std::size_t row) {
 std::vector<Item> VersionWork::items() const {
   std::vector<Item> items;
   items.reserve(plan_.commits.size());
-  // Made by the first item that is done: who only waits for a job builds nothing.
+  // The first finished item creates the workshop, because a process that only waits for a job builds nothing.
   const auto workshop = std::make_shared<std::unique_ptr<Workshop>>();
   for (const Commit& commit : plan_.commits) {
     Item& item = items.emplace_back();
@@ -87,14 +88,14 @@ std::vector<Item> VersionWork::items() const {
 }
 
 std::uint64_t VersionWork::memory_bytes() const {
-  // A compiler of C++ takes up to a GiB; an allocator may keep the last block beside the next one.
+  // A C++ compiler takes up to a GiB, and an allocator may keep the last block while it gets the next block.
   const std::uint64_t building = (plan_.jobs + 1) * kGiB;
   return std::max(building, 2 * plan_.grid.last_bytes() + 256 * kMiB);
 }
 
 MeasuredVersions measure_on_slurm(const VersionPlan& plan, const fleet::Place& place, const std::string& results) {
   const Json description = plan;
-  // Other versions, or other sizes of them, are another job of the same folder, with the same cache.
+  // A plan with different versions or sizes is a separate job in the same folder, and uses the same cache.
   const fleet::JobRequest request{results, fmt::format("versions-{}", digits_of(json_line(description)).substr(0, 8)),
                                   kVersionsKind, description};
   std::set<std::string> missing;

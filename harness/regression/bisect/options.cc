@@ -22,7 +22,8 @@
 namespace zerotax::bisect {
 namespace {
 
-/// The name of an allocator that has no recipe: that of the repository's folder, as far as a name may have it.
+/// Returns the name for an allocator without a recipe: that of the repository's folder, without characters that a name
+/// must not contain.
 std::string name_of_folder(const std::string& folder) {
   const std::filesystem::path whole = absolute_path(folder).lexically_normal();
   const std::string last = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
@@ -46,10 +47,10 @@ void check_within(const std::vector<std::string>& patterns, const std::string& r
 }  // namespace
 
 void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char* no_thresholds_words) {
-  arguments.option("--repo", repository, "folder of the project's git repository, bare or not; it is only read").path();
+  arguments.option("--repo", repository, "read this git repository of the project, bare or not").path();
   arguments
       .option("--recipe", recipe,
-              "how to build a version: a recipe by its name, or the file of one (results/schema/recipe.schema.json)")
+              "build each version by this recipe: its name, or a file (results/schema/recipe.schema.json)")
       .shown_as("RECIPE")
       .word()
       .completed_by(recipe_names)
@@ -57,43 +58,42 @@ void CommonOptions::add(Arguments& arguments, const char* sizes_more, const char
       .excludes({"--build", "--library"}, {"{0} already says how to build", "leave out --build and --library, or {0}"});
   arguments
       .option("--build", build,
-              "instead of a recipe: a command for sh, run in the folder of the version's files; {source} stands for "
-              "that folder, {build} for an empty one beside it, {jobs} for --jobs")
+              "build each version with this shell command instead of a recipe, in the folder of its files "
+              "({source}); {build} is an empty folder beside it, {jobs} the value of --jobs")
       .shown_as("COMMAND")
       .word();
   arguments
-      .option(
-          "--library", library,
-          "with --build: the library it makes, a pattern, below {source}, or as {build}/FILE; a recording after -- is "
-          "replayed under it")
+      .option("--library", library,
+              "use the library that --build makes: a pattern below {source}, or {build}/FILE; a recording after "
+              "-- is replayed under it")
       .path();
   arguments
       .option("--keep", keep,
-              "with a command: files or folders that the build makes and the command needs, a pattern, below {source}, "
-              "or as {build}/FILE (repeatable; the command's program is kept already)")
+              "keep files that the build makes and the command needs: a pattern below {source}, or {build}/FILE "
+              "(repeatable; the command's program is kept already)")
       .shown_as("PATTERN")
       .path()
       .repeatable()
       .needs({"--"}, baseline::kOfCommands);
   baseline::add_name(arguments, name);
-  add_rounds(arguments, rounds, "of a command, at most")
+  add_rounds(arguments, rounds, "maximum number of runs of a command")
       .with_default()
       .in_range(1, 100)
       .needs({"--"}, baseline::kOfCommands);
   add_sizes(arguments, sizes, "the points of a baseline", sizes_more).excludes({"--"}, baseline::kOfAllocators);
-  arguments.option("--jobs", jobs, "what a build may do at the same time (default: one for each CPU)")
+  arguments.option("--jobs", jobs, "run this many jobs of a build in parallel (default: one for each CPU)")
       .shown_as("N")
       .in_range(1, 1024);
-  arguments.option("--build-timeout", build_timeout_s, "time limit of each build, in seconds")
+  arguments.option("--build-timeout", build_timeout_s, "set the time limit of each build, in seconds")
       .seconds()
       .shown_as("SECONDS")
       .with_default();
   add_timeout(arguments, timeout_s);
   arguments.flag("--no-thresholds", no_thresholds, no_thresholds_words).excludes({"--"}, baseline::kOfAllocators);
-  add_to(arguments, to, "at which a threshold is looked for; default: 256MiB")
+  add_to(arguments, to, "largest size of the search for thresholds; default: 256MiB")
       .word()
       .excludes({"--"}, baseline::kOfAllocators)
-      .excludes({"--no-thresholds"}, {"{0} has no effect with {1}", "leave it out, or {1}"});
+      .excludes({"--no-thresholds"}, {"{0} has no effect with {1}", "leave out {0} or {1}"});
 }
 
 void CommonOptions::take_command() {
@@ -105,7 +105,7 @@ void CommonOptions::take_command() {
   }
   if (!replays) return;
   if (library.empty()) {
-    throw UsageError(fmt::format("'{}' is a recording, and it is not said under which allocator", words.front()),
+    throw UsageError(fmt::format("'{}' is a recording, but no allocator is given for its replay", words.front()),
                      "give --library PATH: the library that --build makes");
   }
   words.front() = absolute_path(words.front()).string();
@@ -113,7 +113,7 @@ void CommonOptions::take_command() {
 
 Recipe CommonOptions::recipe_of_command() const {
   if (build.empty()) {
-    throw UsageError("it is not said how to build a version", "give --build COMMAND (--build true builds nothing)");
+    throw UsageError("no command to build a version is given", "give --build COMMAND (--build true builds nothing)");
   }
   std::vector<std::string> patterns = keep;
   if (replays) {
@@ -138,7 +138,7 @@ Recipe CommonOptions::chosen_recipe() const {
   }
   if (build.empty() || library.empty()) {
     throw UsageError(build.empty() && library.empty()
-                         ? "it is not said how to build a version"
+                         ? "no recipe or command to build a version is given"
                          : fmt::format("{} is missing", build.empty() ? "--build" : "--library"),
                      "give --recipe NAME, or both --build COMMAND and --library PATH");
   }
@@ -150,10 +150,11 @@ Grid CommonOptions::grid() const {
   Grid grid;
   grid.timeout_s = timeout_s;
   if (!words.empty()) {
-    // A run that continues an earlier one reads these words from its document.
+    // Checks that words are UTF-8, because a run that continues an earlier run reads the words from the earlier run's
+    // document.
     for (const std::string& word : words) {
       if (valid_utf8(word) != word) {
-        throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, which documents need", word),
+        throw UsageError(fmt::format("the word '{}' of the command is not UTF-8, but documents need UTF-8", word),
                          "use a name in UTF-8");
       }
     }

@@ -10,33 +10,35 @@
 
 namespace zerotax::bisect {
 
-/// The words that `history` and `bisect` have in common: which repository, how versions are built, what is measured.
+/// The options that `history` and `bisect` have in common: the repository, how versions are built, and the
+/// measurements.
 struct CommonOptions {
   std::string repository;
   std::string recipe;
   std::string build;
   std::string library;
   std::vector<std::string> sizes;
-  std::int64_t jobs = 0;  ///< 0: see build_jobs
+  std::int64_t jobs = 0;  ///< 0: use build_jobs()
   double build_timeout_s = 1800;
   double timeout_s = 60;
   bool no_thresholds = false;
   std::string to;  ///< the largest size of the search for thresholds
-  // With a command after --: what is measured is a program.
+  // Options for a command after --. With a command, a program is measured instead of an allocator.
   std::vector<std::string> keep;
   std::string name;
   std::int64_t rounds = 3;
-  std::vector<std::string> words;  ///< the command
-  bool replays = false;            ///< it is a recording, and a version the allocator that it is replayed under
+  std::vector<std::string> words;  ///< words of the command
+  bool replays = false;            ///< whether the command is a recording, which is replayed under the allocator of
+                                   ///< each version
 
   void add(Arguments& arguments, const char* sizes_words, const char* no_thresholds_words);
-  /// Takes the words after --. Throws UsageError if --library is given for a command, or
-  /// missing for a recording.
+  /// Takes the words after --. Throws UsageError if --library is given for a command, or missing for a recording.
   void take_command();
-  /// Throws UsageError for what makes no sense, and for an unknown recipe. Nothing is run.
+  /// Returns the recipe. Throws UsageError for conflicting options, and for an unknown recipe. Runs nothing.
   [[nodiscard]] Recipe chosen_recipe() const;
   [[nodiscard]] Grid grid() const;
-  /// Of --jobs; else one for each CPU, or one of a task that shares its node with others.
+  /// Returns the value of --jobs. Without --jobs, returns the number of CPUs, or 1 for a task that shares its node with
+  /// others.
   [[nodiscard]] unsigned build_jobs(bool of_task = false) const;
 
  private:

@@ -14,9 +14,9 @@ Difference program_difference(const baseline::Program& before, const baseline::P
   const baseline::ProgramCheck check =
       baseline::check_of(before, baseline::compare(before, after), after.measured_on, "as before");
   Difference difference;
-  for (const baseline::ProgramChange& change : check.changes) difference.changes.push_back(baseline::words_of(change));
+  for (const baseline::ProgramChange& change : check.changes) difference.changes.push_back(change.line);
   for (const NotCompared& each : check.not_compared) difference.unsteady.push_back(each.name);
-  difference.verdict = word_of(check.verdict);
+  difference.verdict = check.verdict;
   difference.passes = check.passed;
   difference.sentence = check.sentence;
   return difference;
@@ -61,7 +61,7 @@ Difference difference_between(const Versions& versions, Version& before, Version
       changes = verdict.changes;
       difference.unsteady = verdict.unsteady;
       difference.unsteady.insert(difference.unsteady.end(), verdict.by_the_clock.begin(), verdict.by_the_clock.end());
-      // The earlier version may be what was not the same each time.
+      // The earlier version may vary, too, so the same part of it is measured again.
       const baseline::BaselinePart part = part_of(changes);
       const baseline::Baseline again = measure_part(*old_library, grid.timeout_s, part, {old.clock, 0}, look);
       std::vector<std::string> moved;
@@ -76,13 +76,9 @@ Difference difference_between(const Versions& versions, Version& before, Version
   const baseline::Review review = baseline::review_changes(old, now, changes);
   for (const baseline::BaselineChange& change : review.changes) difference.changes.push_back(change.line);
   difference.passes = review.changes.empty();
-  difference.verdict = word_of(review.verdict);
+  difference.verdict = review.verdict;
   difference.sentence = review.changes.empty() ? "as the version before" : review.sentence;
   return difference;
-}
-
-const char* word_of(Answer::Kind kind) {
-  return kind == Answer::Kind::kGood ? "good" : kind == Answer::Kind::kBad ? "bad" : "skipped";
 }
 
 std::string text_of(const Question& question) {

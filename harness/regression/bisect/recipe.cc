@@ -43,7 +43,8 @@ std::string replaced(std::string text, const std::string& name, const std::strin
   return text;
 }
 
-/// "3.0.1" of "1:3.0.1+ds-2.1": without the epoch, and without what Debian adds (deb-version(7)).
+/// Returns the upstream version, such as "3.0.1" for "1:3.0.1+ds-2.1": without the epoch and Debian's additions
+/// (deb-version(7)).
 std::string upstream_version(std::string version) {
   version.erase(0, version.find(':') == std::string::npos ? 0 : version.find(':') + 1);
   version.erase(std::min(version.rfind('-'), version.size()));
@@ -99,7 +100,7 @@ void check_tools(const Recipe& recipe) {
 std::string command_of(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    // Words that need no quotes are easier to read in a log.
+    // Leaves out unnecessary quotes, so that a log is easier to read.
     const bool as_is =
         word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=./:+,{}") ==
         std::string::npos;

@@ -12,7 +12,7 @@
 namespace zerotax::bisect {
 namespace {
 
-/// Separates the parts of a line that git prints for a commit: no part can contain this character.
+/// Separates the parts of a line that git prints for a commit. No part can contain this character.
 constexpr char kBetween = '\0';
 
 }  // namespace
@@ -20,12 +20,13 @@ constexpr char kBetween = '\0';
 Commit Repository::described(const std::string& id) const {
   const std::vector<std::string> parts =
       lines_of(git_.output_of({"show", "-s", "--format=%P%x00%s%x00%H%x00%aI%x00%an <%ae>", id}), kBetween);
-  if (parts.size() != 5) throw MachineError("git says nothing of the commit " + id, "see whether `git show` does");
+  if (parts.size() != 5)
+    throw MachineError("git does not describe the commit " + id, "check whether `git show` describes the commit");
   return {parts[2], "", parts[3], printable(parts[4]), printable(parts[1]), lines_of(parts[0], ' ')};
 }
 
 Commit Repository::commit(const std::string& name, const std::string& option) const {
-  // A name that begins like an option would be one.
+  // A name that begins like an option would be read as an option.
   const GitAnswer answer = git_.run({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   if (name.empty() || !answer.succeeded()) {
     throw UsageError(fmt::format("{} '{}': the repository has no such commit", option, name),
@@ -37,7 +38,7 @@ Commit Repository::commit(const std::string& name, const std::string& option) co
 }
 
 std::vector<Commit> Repository::tags(const std::vector<std::string>& patterns) const {
-  // What is before a release comes before it.
+  // Sorts pre-releases before their release.
   std::vector<std::string> words;
   for (const char* suffix : {"-alpha", "-beta", "-pre", "-rc", "_rc"}) {
     words.insert(words.end(), {"-c", std::string("versionsort.suffix=") + suffix});
@@ -49,14 +50,14 @@ std::vector<Commit> Repository::tags(const std::vector<std::string>& patterns) c
   std::set<std::string> seen;
   for (const std::string& tag : lines_of(answer.output)) {
     const GitAnswer id = git_.run({"rev-parse", "--verify", "--quiet", "refs/tags/" + tag + "^{commit}"});
-    // A tag of a file, or a second one of the same commit.
+    // Skips a tag of a file, or a second tag of the same commit.
     if (!id.succeeded() || !seen.insert(id.output).second) continue;
     found.push_back(described(id.output));
     found.back().tag = tag;
   }
   if (found.empty()) {
     throw UsageError(fmt::format("--tags '{}': the repository has no such tag", patterns.front()),
-                     "`git tag` lists them; a shallow clone may have none (git fetch --tags)");
+                     "`git tag` lists the tags; a shallow clone may have no tags (git fetch --tags)");
   }
   return found;
 }
@@ -74,8 +75,8 @@ std::vector<Commit> Repository::range(const std::string& words, bool all) const 
   std::vector<Commit> found{from};
   for (const std::string& id : lines_of(git_.output_of(arguments))) found.push_back(described(id));
   if (found.size() == 1) {
-    throw UsageError(fmt::format("--range '{}' is empty: all of the second is in the first", words),
-                     "give the older one first, as in --range v2.1.0..HEAD");
+    throw UsageError(fmt::format("--range '{}' is empty: the first version already contains the second", words),
+                     "give the older version first, as in --range v2.1.0..HEAD");
   }
   return found;
 }
@@ -92,7 +93,7 @@ std::optional<Commit> Repository::merge_base(const Commit& one, const Commit& ot
 
 std::vector<std::string> Repository::line(const Commit& from, const Commit& to) const {
   std::vector<std::string> ids = lines_of(git_.output_of({"rev-list", "--first-parent", to.id, "^" + from.id}));
-  // What comes before the merge of a line of its own has not seen it.
+  // If an unrelated line was merged, commits before this merge do not have `from` as an ancestor.
   const auto has_it = [&](const std::string& id) { return is_ancestor(from.id, id); };
   ids.erase(std::partition_point(ids.begin(), ids.end(), has_it), ids.end());
   return ids;

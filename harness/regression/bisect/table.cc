@@ -26,11 +26,11 @@ std::string build_words(const Version& version) {
 
 std::string answer_line(const Commit& commit, const Answer& answer) {
   return wrap(one_line(answer.value),
-              fmt::format("  {:<12}{:<9}", first_characters(one_line(commit.name()), 11), word_of(answer.kind)),
+              fmt::format("  {:<12}{:<9}", first_characters(one_line(commit.name()), 11), word(answer.kind)),
               std::string(23, ' '));
 }
 
-/// What is measured on another machine may differ: what counts for that.
+/// Returns the properties of the machine on which measurements may depend.
 std::string machine_lines(const Environment& environment) {
   std::string text;
   const auto add = [&](const char* what, const Measured<std::string>& value) {
@@ -55,7 +55,7 @@ std::string commit_lines(const Commit& commit) {
                      markdown_escaped(commit.author), commit.date, markdown_escaped(commit.subject));
 }
 
-/// "fixed by 0123456789: zeroes fresh memory".
+/// Returns a heading such as "fixed by 0123456789: zeroes fresh memory".
 std::string heading_of(const Bisection& found, const BisectOutcome& outcome, const std::string& name) {
   if (outcome.findings.empty()) return outcome.after_answer.value + " since " + name;
   return (found.is_fix ? "fixed by " + name + ": " : "") + outcome.findings.front().title;
@@ -105,7 +105,7 @@ std::vector<std::string> notes_of(const HistoryRequest& request, const History& 
 std::string sentence_of(const Bisection& found, const BisectOutcome* outcome) {
   if (outcome == nullptr) {
     if (!found.complete) return "Interrupted before the commit was found.";
-    return fmt::format("Not decided: one of {} did it, and those between could not be measured.",
+    return fmt::format("Not decided: one of {} made the change, and the commits between could not be measured.",
                        format_counted(found.candidates.size(), "commit"));
   }
   std::string text = fmt::format("{} is the first that is {}as expected: {}; before: {}.", found.first->name(),

@@ -42,7 +42,7 @@ Plan plan_of(const Allocator& allocator, const Grid& grid) {
   return plan;
 }
 
-/// Shows nothing itself; each finished item is reported to `watch`.
+/// Returns the options of an experiment that prints nothing. Each finished item is reported to `watch`.
 Experiment::Options watched(const std::function<void()>& watch, std::size_t side_by_side = 0) {
   return {side_by_side, false, [&watch](const Item&) { watch(); }};
 }
@@ -73,7 +73,8 @@ Version::State state_of(Build::State state) {
   }
 }
 
-/// The loader cannot preload a path with a blank: then through a link from a folder that has none.
+/// Returns a path that the loader can preload. For a path with a blank, returns a link from a folder whose path has no
+/// blank.
 std::string preloadable(const Workspace& workspace, const Build& build) {
   const fs::path library(build.library);
   if (build.library.find_first_of(" \t\n:") == std::string::npos) return build.library;
@@ -83,7 +84,7 @@ std::string preloadable(const Workspace& workspace, const Build& build) {
   return link + "/" + library.filename().string();
 }
 
-/// Takes from the cache why the library does not work; false if it has nothing of that.
+/// Reads from the cache the reason why the library does not work. Returns false if the cache does not contain a reason.
 bool is_unusable_as_before(const Json& stored, const Grid& grid, Version& version) {
   try {
     const auto earlier = stored.get<Unusable>();
@@ -106,7 +107,7 @@ std::string why_unusable(const Allocator& allocator, const Grid& grid) {
   PointSpec spec = plan.points.front();
   spec.time = kStoppedClock;
   const Point first = audited(allocator, spec, grid.timeout_s);
-  // A block that does not fit in memory says nothing of the allocator.
+  // A block that does not fit in memory does not show that the allocator is unusable.
   if (has_result(first) || first.status == PointStatus::kSkipped) return "";
   return fmt::format("calloc of {}: {}", format_size(first.size_bytes), first.reason.value_or(word_of(first.status)));
 }
@@ -129,11 +130,12 @@ baseline::Program measured_program(const Grid& grid, const RecipePlaces& places,
   std::vector<std::string> words;
   for (const std::string& word : grid.command->words) words.push_back(word_at(word, places));
   const std::string& library = grid.command->library;
-  // A bare word is a program of PATH; other paths are those of this version. A recording is the same for all.
+  // A bare word is a program on PATH, and a recording is the same for all versions. All other paths are those of this
+  // version.
   if (library.empty() && words.front().find('/') != std::string::npos) words.front() = path_at(words.front(), places);
   record::runs::Target target = record::runs::target_for(words, grid.command->name, grid.timeout_s,
                                                          library.empty() ? "" : "version=" + path_at(library, places));
-  target.command = grid.command->words;  // the folders of this run are no part of it
+  target.command = grid.command->words;  // the paths of this run's folders are not part of the command
   target.folder = places.source;
   return baseline::measured(target, {grid.command->rounds}, [&] {
     end_if_stopped();
@@ -176,8 +178,8 @@ Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double 
 }
 
 const char* text_of(Version::State state) {
-  constexpr const char* kTexts[] = {"measured",      "does not build", "builds no library", "does not build in time",
-                                    "does not work", "not measured",   "builds no program"};
+  constexpr const char* kTexts[] = {"not measured",           "measured",      "does not build",   "builds no library",
+                                    "does not build in time", "does not work", "builds no program"};
   return kTexts[static_cast<std::size_t>(state)];
 }
 
@@ -240,7 +242,7 @@ Version Versions::measured(const Commit& commit, const Grid& grid, const Watch& 
       version.measured_earlier = true;
       return version;
     } catch (const std::exception&) {
-      version.measurement.reset();  // a damaged file: as if there were none
+      version.measurement.reset();  // a damaged file counts as missing
     }
     if (is_unusable_as_before(*stored, grid, version)) return version;
   }
@@ -251,13 +253,14 @@ Version Versions::measured(const Commit& commit, const Grid& grid, const Watch& 
     measure_allocator(version, grid, watch);
   }
   if (!version.measurement) {
-    // A command's end may depend on the machine; a crash inside the first calloc is the version's.
+    // The exit status of a command may depend on the machine. A crash inside the first calloc depends only on the
+    // version.
     const bool lasts = version.state == Version::State::kUnusable && !grid.command;
     if (lasts) builder_.cache.write(name, Unusable{version.reason, grid.timeout_s});
     return version;
   }
   version.state = Version::State::kMeasured;
-  // What ran out of time on a busy machine may have enough of it the next time.
+  // A point that timed out on a busy machine may finish the next time.
   const auto& points = version.measurement->baseline.points;
   const auto is_late = [](const Point& point) { return point.status == PointStatus::kTimeout; };
   if (std::none_of(points.begin(), points.end(), is_late)) builder_.cache.write(name, *version.measurement);

@@ -15,113 +15,135 @@
 
 namespace zerotax::bisect {
 
-/// Receives the name of the current step, to show progress: "building".
+/// Receives the name of the current step for the progress, such as "building".
 using Watch = std::function<void(const char* what)>;
 
-/// What is measured of each version of a program.
 struct MeasuredCommand {
-  std::string name;
-  std::vector<std::string> words;  ///< {source} and {build} stand for folders, a relative path is below {source}
-  std::uint64_t rounds = 3;        ///< runs at most, and at least three
-  std::string library{};           ///< of a recording: the version's allocator, at the same places; else empty
+  RESULT("measured command", "The command that is recorded in each version of a program.");
+  FIELD(std::string, name, "Name of the command.");
+  FIELD(std::vector<std::string>, words,
+        "Words of the command. {source} stands for the folder of a version's files, {build} for an empty folder "
+        "beside it. A relative path is below {source}.",
+        least_items(1), kMayBeEmpty);
+  MEMBER(rounds, "The maximum number of runs in each version; there are at least three.", least(1));
+  std::uint64_t rounds = 3;
+  std::string library{};  ///< for a recording: path of the version's allocator, below {source} or {build}; otherwise
+                          ///< empty
 };
 
-/// What is measured of each version: of an allocator, but for `command` and `timeout_s`.
+struct GridEntry {
+  RESULT("grid", "The measurements of each version: of an allocator, or of a command.");
+  static constexpr const char* kMore =
+      R"({"oneOf": [{"required": ["sizes", "thresholds"]}, {"required": ["command"]}]})";
+  FIELD(std::optional<MeasuredCommand>, command, "The recorded command.");
+  FIELD(std::optional<std::vector<std::uint64_t>>, sizes,
+        "Sizes of calloc_loop, in bytes; if empty, the points of a baseline.", least(1));
+  FIELD(std::optional<bool>, thresholds, "Whether there was a search for the sizes at which behavior changes.");
+  FIELD(std::optional<std::uint64_t>, to_bytes,
+        "The largest size of the search for thresholds, in bytes. Absent without a search.");
+};
+
+/// The measurements of each version. All fields except `command` and `timeout_s` are for an allocator.
 struct Grid {
-  std::vector<std::uint64_t> sizes;  ///< of calloc_loop, in bytes; empty: the points of a baseline
-  bool thresholds = true;            ///< from the smallest size of a baseline's range
-  std::uint64_t to_bytes = 0;        ///< to this one; 0: to the largest of a baseline's range
-  double timeout_s = 60;             ///< of one point, or of one run of the command
-  std::size_t side_by_side = 0;      ///< processes at a time, at most; 0: as many as there are CPUs
+  using Written = GridEntry;
+  std::vector<std::uint64_t> sizes;  ///< sizes of calloc_loop, in bytes; empty: the points of a baseline
+  bool thresholds = true;            ///< search for thresholds, from the smallest size of a baseline's range
+  std::uint64_t to_bytes = 0;        ///< largest size of the search; 0: the largest of a baseline's range
+  double timeout_s = 60;             ///< time limit of one point, or of one run of the command
+  std::size_t side_by_side = 0;      ///< maximum number of simultaneous processes; 0: the number of CPUs
 
-  std::optional<MeasuredCommand> command{};  ///< of a program
+  std::optional<MeasuredCommand> command{};  ///< for a program: the recorded command
 
-  /// The largest size at which a threshold is looked for.
+  /// Returns the largest size of the search for thresholds.
   [[nodiscard]] std::uint64_t last_bytes() const;
 };
 
 /// The deterministic metrics of one version.
 struct Measurement {
   baseline::Baseline baseline;
-  /// With nothing touched, on the main thread, in the steady state: every size of the range if thresholds were
-  /// searched, else the measured sizes alone.
+  /// Behavior with nothing touched, on the main thread, in the steady state: every size of the range if thresholds were
+  /// searched, otherwise only the measured sizes.
   std::vector<thresholds::Piece> pieces;
-  std::optional<baseline::Program> program{};  ///< of a program, and then nothing else
+  std::optional<baseline::Program> program{};  ///< for a program; if set, all other fields are empty
 };
 
-/// Why a version cannot be measured at all: its first point has no result. Empty if it can.
+/// Returns why a version cannot be measured at all, because its first point has no result. Empty if it can be measured.
 std::string why_unusable(const Allocator& allocator, const Grid& grid);
 
-/// Measures a grid, audits side by side, with the clock that the allocator sees stopped, as baselines are. `watch` is
-/// called from one thread at a time. Throws Stop.
+/// Measures a grid; several audits run at the same time. As for baselines, the clock that the allocator sees is
+/// stopped. `watch` is called from one thread at a time. Throws Stop.
 Measurement measure(const Allocator& allocator, const Grid& grid, const std::function<void()>& watch);
 
-/// Records a grid's command, in a version's folder, as `bless` does. Throws UsageError, MachineError and Stop as
-/// record::runs::run_once does, and UsageError for a command that fails.
+/// Records a grid's command in a version's folder, as `bless` does. Throws UsageError, MachineError and Stop in the
+/// same cases as record::runs::run_once, and UsageError for a command that fails.
 baseline::Program measured_program(const Grid& grid, const RecipePlaces& places, const std::function<void()>& watch);
 
-/// Measures a part of a baseline again, as check does, on any grid.
+/// Measures a part of a baseline again, as check does. The grid need not be that of a baseline.
 baseline::Baseline measure_part(const Allocator& allocator, double timeout_s, const baseline::BaselinePart& part,
                                 const PointTime& time, const std::function<void()>& watch);
 
-/// One point with all that an audit sees. Throws Stop.
+/// Returns one point with all metrics of an audit. Throws Stop.
 Point audited(const Allocator& allocator, const PointSpec& spec, double timeout_s);
-/// The same with what the other passes count, too; they see the real clock.
+/// Returns one point with the metrics of all passes. Only the audit pass sees the stopped clock.
 Point measured_in_all_passes(const Allocator& allocator, PointSpec spec, double timeout_s);
-/// Audits of what rules hold against each other: nothing and everything touched, on both threads. Throws Stop.
+/// Audits the points that rules compare: with nothing and everything touched, on both threads. Throws Stop.
 std::vector<Point> audited_for_rules(const Allocator& allocator, const std::string& case_name, std::uint64_t size_bytes,
                                      double timeout_s);
 
-/// One version of a project: what became of building it and of measuring it.
+/// One version of a project, with the results of its build and its measurement.
 struct Version {
   enum class State {
+    kNotMeasured,  ///< a signal ended the run before the version was measured; an unknown word is read as this state
     kMeasured,
-    kNotBuilt,     ///< its build failed
-    kNoLibrary,    ///< its build made no library
-    kTimeout,      ///< its build took too long
-    kUnusable,     ///< its library is no malloc replacement, crashes or hangs; its command fails
-    kNotMeasured,  ///< a signal came first
-    kNoProgram,    ///< its build did not make what the command needs
+    kNotBuilt,   ///< the build failed
+    kNoLibrary,  ///< the build made no library
+    kTimeout,    ///< the build took too long
+    kUnusable,   ///< the library is no malloc replacement, crashes or hangs; or the command fails
+    kNoProgram,  ///< the build did not make the files that the command needs
   };
   Commit commit;
   State state = State::kNotMeasured;
-  std::string reason;  ///< why it was not measured
+  std::string reason;  ///< the reason why the version was not measured
   std::optional<Build> build;
-  std::optional<Measurement> measurement;  ///< there if it was measured
-  bool measured_earlier = false;           ///< by an earlier run
-  std::string host;                        ///< of a fleet, which measured it; else empty
+  std::optional<Measurement> measurement;  ///< set if the version was measured
+  bool measured_earlier = false;           ///< whether an earlier run measured the version
+  std::string host;                        ///< host of a fleet that measured the version; otherwise empty
 };
 
-/// What later runs know of a version whose library does not work. A hang within a shorter time limit says nothing.
+ENUM_WORDS(Version::State, "not_measured", "measured", "not_built", "no_library", "timeout", "unusable", "no_program")
+
+/// The reason why the library of a version does not work, kept for later runs. A hang within a shorter time limit is no
+/// evidence.
 struct Unusable {
-  std::string unusable;  ///< why
-  double timeout_s = 0;
+  RESULT("unusable");
+  FIELD(std::string, unusable, "The reason.");
+  FIELD(double, timeout_s, "The time limit, in seconds.");
 };
 
-/// For people: "does not build".
+/// Returns the state in words, such as "does not build".
 const char* text_of(Version::State state);
 
-/// Why a version was not measured, for one line: "it does not build (exit status 2: …; log: …)".
+/// Returns in one line why a version was not measured, such as "it does not build (exit status 2: …; log: …)".
 std::string why_not(const Version& version);
 
-/// Builds and measures versions, one after the other, and keeps both for later runs.
+/// Builds and measures versions, one after the other, and keeps builds and measurements for later runs.
 class Versions {
  public:
   Versions(const Builder& builder, Workspace& workspace) : builder_(builder), workspace_(workspace) {}
 
-  /// Builds a version. False if that is not possible, and then why is in `version`. Throws Stop.
+  /// Builds a version. Returns false, with the reason in `version`, if that fails. Throws Stop.
   bool build(Version& version, const Watch& watch) const;
-  /// Builds a version; the allocator to measure, or nothing, and why not in `version`. Throws Stop.
+  /// Builds a version and returns the allocator to measure, or nothing, with the reason in `version`. Throws Stop.
   std::optional<Allocator> allocator_of(Version& version, const Watch& watch) const;
-  /// The same of a version that was built.
+  /// Returns the allocator of a version that was built, or nothing, with the reason in `version`.
   std::optional<Allocator> allocator_built(Version& version) const;
-  /// Builds and measures one. Throws Stop.
+  /// Builds and measures a version. Throws Stop.
   [[nodiscard]] Version measured(const Commit& commit, const Grid& grid, const Watch& watch) const;
-  /// Whether an earlier run has built and measured it.
+  /// Returns whether an earlier run has built and measured a version.
   [[nodiscard]] bool is_known(const Commit& commit, const Grid& grid) const;
 
  private:
-  /// Measures what was built; the reason if that is not possible is in `version`. Throws Stop.
+  /// Measures a version that was built. If that fails, the reason is in `version`. Throws Stop.
   void measure_allocator(Version& version, const Grid& grid, const Watch& watch) const;
   void measure_program(Version& version, const Grid& grid, const Watch& watch) const;
   [[nodiscard]] std::string document_name(const Commit& commit, const Grid& grid) const;

@@ -9,6 +9,8 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/common_options.h"
+#include "cli/terminal_options.h"
+#include "compare/compare_document.h"
 #include "compare/options.h"
 #include "compare/points.h"
 #include "files/output_file.h"
@@ -23,20 +25,21 @@
 namespace zerotax::compare {
 namespace {
 
-/// The number of passes that add places inside each bracket, and of places per pass. The gap shrinks to a 16th.
+/// Number of passes that add places inside each bracket, and number of places added per pass. All passes together
+/// shrink the gap to a 16th.
 constexpr unsigned kRefinements = 2;
 constexpr std::size_t kPlacesAdded = 3;
-/// The most crossings that a pass refines. More are noise, and would take minutes.
+/// Maximum number of crossings that a pass refines. More crossings are noise, and would take minutes.
 constexpr std::size_t kMostRefined = 4;
 const std::vector<double> kFractions{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 1};
 
-/// The number of pages that a fraction touches. In a small block, two fractions may touch the same number.
+/// Returns the number of pages that a fraction touches. In a small block, two fractions may touch equally many pages.
 std::uint64_t touched_pages(const PairedPlace& place) {
   const double pages = std::ceil(static_cast<double>(place.size_bytes) / static_cast<double>(page_bytes()));
   return static_cast<std::uint64_t>(std::ceil(place.touch * pages));
 }
 
-/// Adds a place unless an equal one is there already.
+/// Adds a place, unless an equal place exists.
 void add_place(const Along& along, std::vector<PairedPlace>& places, const PairedPlace& place) {
   const auto same = [&](const PairedPlace& other) {
     return place.size_bytes == other.size_bytes && touched_pages(place) == touched_pages(other);
@@ -46,7 +49,7 @@ void add_place(const Along& along, std::vector<PairedPlace>& places, const Paire
   places.push_back(place);
 }
 
-/// The places to measure next, inside the brackets of the crossings that were found.
+/// Returns the places to measure next, inside the brackets of the crossings that were found.
 std::vector<PairedPlace> refined_grid(const Along& along, unsigned pass) {
   std::vector<PairedPlace> places;
   const std::size_t crossings = std::min(kMostRefined, along.found.crossings.size());
@@ -71,7 +74,7 @@ void analyse(Along& along) {
 
 constexpr std::int64_t kMostRounds = 1000;
 
-/// The only value of an option. Other comparisons allow several values.
+/// Returns the only value of an option. Other comparisons allow several values.
 template <typename Value>
 Value only(const char* option, const std::vector<Value>& given, const Value& otherwise) {
   if (given.size() > 1) throw UsageError(fmt::format("several {} with --along", option), "give one");
@@ -91,7 +94,7 @@ void check_along(const Options& options) {
   }
 }
 
-/// The sizes of the first places.
+/// Returns the sizes of the first places.
 std::vector<std::uint64_t> sizes_of(const Options& options, const Along& along) {
   if (along.by_touch) return {along.size_bytes};
   const std::uint64_t from = parse_size(options.from);
@@ -154,7 +157,7 @@ ExitStatus compare_along(const Options& options) {
   std::tie(along.setup.a, along.setup.b) = resolve_sides(options.before, options.after, measure.env);
   if (along.setup.a.name == along.setup.b.name) {
     throw UsageError(fmt::format("allocator '{}' is named twice", along.setup.a.name),
-                     "give one of them another name: NAME=PATH");
+                     "give one of the two allocators another name: NAME=PATH");
   }
   check_outputs(options.exchange.outputs(), {{"the library of A", along.setup.a.preload.value_or("")},
                                              {"the library of B", along.setup.b.preload.value_or("")}});
@@ -163,7 +166,8 @@ ExitStatus compare_along(const Options& options) {
   along.setup.timeout_s = measure.timeout_s;
   const Json environment = describe_environment();
   measure_along(along, std::move(places));
-  options.exchange.publish({}, along_json(along, environment), along_text(along));
+  options.exchange.publish({}, along_document(along, environment),
+                           wants_full_text() ? along_text(along) : answer_text(along_answer(along)));
   if (!along.whole) say_interrupted("the verdict covers the pairs measured so far");
   return along.has_verdict() ? ExitStatus::kDone : ExitStatus::kFinding;
 }

@@ -13,13 +13,7 @@
 namespace zerotax::compare {
 namespace {
 
-/// A measured place, with its unit.
-std::string format_at(const Along& along, double at) {
-  if (along.by_touch) return format_number(at);
-  return format_size(static_cast<std::uint64_t>(std::llround(at)));
-}
-
-/// A place that was estimated: a size to three digits.
+/// Returns an estimated place. A size has three digits.
 std::string estimated_at(const Along& along, double at) {
   if (along.by_touch) return format_number(at);
   const char* unit = at < kMiB ? "KiB" : at < kGiB ? "MiB" : "GiB";
@@ -27,7 +21,7 @@ std::string estimated_at(const Along& along, double at) {
   return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
 }
 
-/// Words in lines; all but the first are indented.
+/// Wraps text, and indents all lines except the first.
 std::string wrap_at(const std::string& text, std::size_t indent) { return wrap(text, "", std::string(indent, ' ')); }
 
 std::string along_header(const Along& along) {
@@ -43,11 +37,10 @@ std::string along_header(const Along& along) {
 }
 
 std::string places_text(const Along& along) {
-  constexpr auto kRight = Column::Side::kRight;
-  Table table({{along.by_touch ? "touch" : "size", Unit::kText, 12, "", {}, 1, kRight},
+  Table table({right_text(along.by_touch ? "touch" : "size", 12),
                {"A", Unit::kNs, 10},
                {"B", Unit::kNs, 10},
-               {"A/B", Unit::kText, 9, "", {}, 1, kRight},
+               right_text("A/B", 9),
                {"95 % interval", Unit::kText, 0, "", {}, 3}});
   std::string left_out;
   for (const PairedPlace& place : along.places) {
@@ -78,11 +71,8 @@ std::string crossing_text(const Along& along, std::size_t k) {
   const Stretch& below = along.found.stretches[k];
   const Stretch& above = along.found.stretches[k + 1];
   const auto at = [&](double place) { return estimated_at(along, place); };
-  std::string text = wrap_at(fmt::format("{} at {} (95 % interval {} to {}), in {:.4g} % of the resamples",
-                                         crossing.certain ? "crossing" : "uncertain crossing", at(crossing.at),
-                                         at(crossing.interval.low), at(crossing.interval.high), 100 * crossing.share),
-                             2);
-  if (!crossing.certain) text += "  uncertain: one of its sides may be noise; more --rounds may settle it\n";
+  std::string text = wrap_at(crossing_sentence(along, k), 2);
+  if (!crossing.certain) text += "  uncertain: one side of the crossing may be noise; more --rounds may decide\n";
   if (crossing.jump) text += "  a jump: the ratio more than doubles somewhere in the gap\n";
   text += side_text(along, "below", below,
                     fmt::format("{} at {}", ratio_text(crossing.log_ratio_before), at(crossing.bracket.low)),
@@ -93,21 +83,9 @@ std::string crossing_text(const Along& along, std::size_t k) {
   return text;
 }
 
-std::string none_text(const Along& along) {
-  const Stretch& stretch = along.found.stretches.front();
-  const std::string range = fmt::format("{} to {}", format_at(along, stretch.from), format_at(along, stretch.to));
-  const std::string ratios =
-      fmt::format("A/B is {} to {}", ratio_text(stretch.log_ratios.low), ratio_text(stretch.log_ratios.high));
-  if (!stretch.clear) return wrap_at(fmt::format("none in range ({}): no difference is clear; {}", range, ratios), 2);
-  const bool everywhere = stretch.log_ratios.low * stretch.log_ratios.high > 0;
-  return wrap_at(fmt::format("none in range ({}): {} is cheaper {}; {}", range, along.cheaper(stretch.sign),
-                             everywhere ? "everywhere" : "wherever the difference is clear", ratios),
-                 2);
-}
-
 std::string findings_text(const Along& along) {
   if (!along.has_verdict()) return "not measured: fewer than two places are left\n";
-  if (along.found.crossings.empty()) return none_text(along);
+  if (along.found.crossings.empty()) return wrap_at(none_sentence(along), 2);
   std::string text;
   for (std::size_t k = 0; k < along.found.crossings.size(); ++k) text += crossing_text(along, k);
   return text;
@@ -115,16 +93,41 @@ std::string findings_text(const Along& along) {
 
 std::string dips_text(const Along& along) {
   std::string text;
-  for (const Dip& dip : along.found.dips) {
-    text += wrap_at(fmt::format("unproven: {} may be cheaper from {} to {} (A/B {}), which would be two more crossings",
-                                along.cheaper(dip.log_ratio < 0 ? -1 : 1), format_at(along, dip.from),
-                                format_at(along, dip.to), ratio_text(dip.log_ratio)),
-                    2);
-  }
+  for (const Dip& dip : along.found.dips) text += wrap_at(dip_sentence(along, dip), 2);
   return text;
 }
 
 }  // namespace
+
+std::string format_at(const Along& along, double at) {
+  if (along.by_touch) return format_number(at);
+  return format_size(static_cast<std::uint64_t>(std::llround(at)));
+}
+
+std::string crossing_sentence(const Along& along, std::size_t k) {
+  const Crossing& crossing = along.found.crossings[k];
+  const auto at = [&](double place) { return estimated_at(along, place); };
+  return fmt::format("{} at {} (95 % interval {} to {}), in {:.4g} % of the resamples",
+                     crossing.certain ? "crossing" : "uncertain crossing", at(crossing.at), at(crossing.interval.low),
+                     at(crossing.interval.high), 100 * crossing.share);
+}
+
+std::string none_sentence(const Along& along) {
+  const Stretch& stretch = along.found.stretches.front();
+  const std::string range = fmt::format("{} to {}", format_at(along, stretch.from), format_at(along, stretch.to));
+  const std::string ratios =
+      fmt::format("A/B is {} to {}", ratio_text(stretch.log_ratios.low), ratio_text(stretch.log_ratios.high));
+  if (!stretch.clear) return fmt::format("none in range ({}): no difference is clear; {}", range, ratios);
+  const bool everywhere = stretch.log_ratios.low * stretch.log_ratios.high > 0;
+  return fmt::format("none in range ({}): {} is cheaper {}; {}", range, along.cheaper(stretch.sign),
+                     everywhere ? "everywhere" : "wherever the difference is clear", ratios);
+}
+
+std::string dip_sentence(const Along& along, const Dip& dip) {
+  return fmt::format("unproven: {} may be cheaper from {} to {} (A/B {}), which would add two crossings",
+                     along.cheaper(dip.log_ratio < 0 ? -1 : 1), format_at(along, dip.from), format_at(along, dip.to),
+                     ratio_text(dip.log_ratio));
+}
 
 std::string along_text(const Along& along) {
   return along_header(along) + places_text(along) + findings_text(along) + dips_text(along);

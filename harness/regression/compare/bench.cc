@@ -4,14 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
-#include "base/fields.h"
-#include "base/statistics.h"
 #include "base/units.h"
 #include "base/wrap.h"
 #include "bench/result.h"
+#include "cli/terminal_options.h"
 #include "compare/points.h"
+#include "files/document.h"
 #include "files/output_file.h"
 #include "os/print.h"
 
@@ -19,6 +22,14 @@ namespace zerotax::compare {
 namespace {
 
 using exchange::OutcomeKind;
+
+/// Returns words such as "page faults 0 → 2,048".
+std::string words_of(const bench::CountRow& count, double before, double after) {
+  const auto value = [&](double number) {
+    return count.unit == Unit::kBytes ? bench::bytes_words(number) : format_number(std::max(0.0, number));
+  };
+  return fmt::format("{} {} → {}", count.name, value(before), value(after));
+}
 
 void judge(ComparedBenchmark& benchmark) {
   const Measured<bench::Counts>& before = benchmark.before.counts;
@@ -31,10 +42,11 @@ void judge(ComparedBenchmark& benchmark) {
   bool more = false;
   bool less = false;
   for (const bench::CountRow& count : bench::kCounts) {
-    const BenchChange change{&count, *before.*count.of, *after.*count.of};
-    if (!bench::differs(count.unit, change.before, change.after)) continue;
-    benchmark.changes.push_back(change);
-    if (count.costs) (change.after > change.before ? more : less) = true;
+    const double old_count = *before.*count.of;
+    const double new_count = *after.*count.of;
+    if (!bench::differs(count.unit, old_count, new_count)) continue;
+    benchmark.changes.push_back({count.key, old_count, new_count, words_of(count, old_count, new_count)});
+    if (count.costs) (new_count > old_count ? more : less) = true;
   }
   benchmark.kind = benchmark.changes.empty() ? OutcomeKind::kSame
                    : more == less            ? OutcomeKind::kChanged
@@ -42,21 +54,23 @@ void judge(ComparedBenchmark& benchmark) {
                                              : OutcomeKind::kBetter;
 }
 
-const BenchEntry* entry_of(const BenchFile& file, const std::string& name) {
+const bench::Benchmark* entry_of(const BenchFile& file, const std::string& name) {
   const auto found = std::find_if(file.benchmarks.begin(), file.benchmarks.end(),
-                                  [&](const BenchEntry& each) { return each.name == name; });
+                                  [&](const bench::Benchmark& each) { return each.name == name; });
   return found == file.benchmarks.end() ? nullptr : &*found;
 }
 
-void add_both_orders(const std::string& name, const BenchEntry* before, const BenchEntry* after,
+BenchSide side_of(const bench::Observed& observed) { return {bench::median_ns(observed), observed.counts}; }
+
+void add_both_orders(const std::string& name, const bench::Benchmark* before, const bench::Benchmark* after,
                      std::vector<ComparedBenchmark>& all) {
   for (const bool in_order : {false, true}) {
-    const auto part = in_order ? &BenchEntry::in_order : &BenchEntry::alone;
+    const auto part = in_order ? &bench::Benchmark::in_order : &bench::Benchmark::alone;
     ComparedBenchmark& each = all.emplace_back();
     each.name = name;
-    each.in_order = in_order;
-    if (before != nullptr) each.before = before->*part;
-    if (after != nullptr) each.after = after->*part;
+    each.order = in_order ? "in order" : "alone";
+    if (before != nullptr) each.before = side_of(before->*part);
+    if (after != nullptr) each.after = side_of(after->*part);
     judge(each);
   }
 }
@@ -66,21 +80,21 @@ bool any_is(const BenchComparison& comparison, OutcomeKind kind) {
                      [&](const ComparedBenchmark& each) { return each.kind == kind; });
 }
 
-/// The first benchmark of the kind that decides.
+/// Returns the verdict in one sentence, with the first benchmark that has the deciding verdict.
 std::string sentence_of(const BenchComparison& comparison) {
   const auto differing = std::count_if(comparison.benchmarks.begin(), comparison.benchmarks.end(),
                                        [](const ComparedBenchmark& each) { return !each.changes.empty(); });
-  const std::string word = exchange::word_of(comparison.kind);
-  if (comparison.kind == OutcomeKind::kSkipped) return word + ": no benchmark was counted in both files";
+  const std::string verdict = word(comparison.kind);
+  if (comparison.kind == OutcomeKind::kSkipped) return verdict + ": no benchmark was counted in both files";
   const auto compared = std::count_if(comparison.benchmarks.begin(), comparison.benchmarks.end(),
                                       [](const auto& each) { return each.kind != OutcomeKind::kSkipped; });
   if (differing == 0) {
-    return fmt::format("{}: counts of {} agree", word,
+    return fmt::format("{}: counts of {} agree", verdict,
                        format_counted(static_cast<std::size_t>(compared), "benchmark run"));
   }
   const auto first = std::find_if(comparison.benchmarks.begin(), comparison.benchmarks.end(),
                                   [&](const ComparedBenchmark& each) { return each.kind == comparison.kind; });
-  return fmt::format("{}: {}: {}; {} of {} {}", word, label_of(*first), words_of(first->changes.front()), differing,
+  return fmt::format("{}: {}: {}; {} of {} {}", verdict, label_of(*first), first->changes.front().line, differing,
                      format_counted(static_cast<std::size_t>(compared), "benchmark run"),
                      differing == 1 ? "differs" : "differ");
 }
@@ -89,16 +103,11 @@ using exchange::OutcomeKind;
 
 std::string changes_text(const ComparedBenchmark& each) {
   std::vector<std::string> words;
-  for (const BenchChange& change : each.changes) words.push_back(words_of(change));
+  for (const BenchChange& change : each.changes) words.push_back(change.line);
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-std::string ratio_of_medians(const ComparedBenchmark& each) {
-  if (each.before.times_ns.empty() || each.after.times_ns.empty()) return "n/a";
-  return format_number(median(each.after.times_ns) / median(each.before.times_ns));
-}
-
-/// The options about points, or about a measurement here and now.
+/// Refuses options that only concern points or new measurements.
 void check_options(const Options& options) {
   std::vector<Argument> others = options.of_measuring;
   others.insert(others.end(), options.of_points.begin(), options.of_points.end());
@@ -106,29 +115,38 @@ void check_options(const Options& options) {
     if (!option.given()) continue;
     const std::string name = option.name();
     if (name == "--junit" || name == "--markdown" || name == "--bmf" || name == "--github") continue;
-    throw UsageError(fmt::format("{} has no effect on files of zerotax bench", name), "leave it out");
+    throw UsageError(fmt::format("{} has no effect on files of zerotax bench", name), "leave out the option");
   }
 }
 
 }  // namespace
 
-std::string words_of(const BenchChange& change) {
-  const auto value = [&](double number) {
-    return change.count->unit == Unit::kBytes ? bench::bytes_words(number) : format_number(std::max(0.0, number));
-  };
-  return fmt::format("{} {} → {}", change.count->name, value(change.before), value(change.after));
+std::string label_of(const ComparedBenchmark& benchmark) {
+  return fmt::format("{}, {}", benchmark.name, benchmark.order);
 }
 
-std::string label_of(const ComparedBenchmark& benchmark) {
-  return fmt::format("{}, {}", benchmark.name, benchmark.in_order ? "in order" : "alone");
+bool is_bench_file(const std::string& path) {
+  // Other files are skipped, because opening a pipe would wait for a writer.
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 64> start{};
+  file.read(start.data(), start.size());
+  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find("\"zerotax.bench/1\"") !=
+         std::string_view::npos;
+}
+
+BenchFile read_bench_file(const std::string& path) {
+  auto report = read_document(path, "bench", "give two files that zerotax bench --json wrote").get<bench::Report>();
+  return {path, std::move(report.program), std::move(report.environment), std::move(report.benchmarks)};
 }
 
 BenchComparison compare_bench_files(BenchFile before, BenchFile after) {
   BenchComparison comparison;
-  for (const BenchEntry& each : before.benchmarks) {
+  for (const bench::Benchmark& each : before.benchmarks) {
     add_both_orders(each.name, &each, entry_of(after, each.name), comparison.benchmarks);
   }
-  for (const BenchEntry& each : after.benchmarks) {
+  for (const bench::Benchmark& each : after.benchmarks) {
     if (entry_of(before, each.name) == nullptr) add_both_orders(each.name, nullptr, &each, comparison.benchmarks);
   }
   using enum OutcomeKind;
@@ -139,25 +157,29 @@ BenchComparison compare_bench_files(BenchFile before, BenchFile after) {
   comparison.sentence = sentence_of(comparison);
   const std::string conditions = differing_conditions(before.environment, after.environment);
   if (!conditions.empty())
-    comparison.notes.push_back("The files were measured under other conditions: " + conditions + ".");
+    comparison.notes.push_back("The files were measured under different conditions: " + conditions + ".");
   comparison.notes.emplace_back("Times were not measured in pairs: they are shown, and decide nothing.");
   comparison.before = std::move(before);
   comparison.after = std::move(after);
   return comparison;
 }
 
+std::string ratio_of_medians(const ComparedBenchmark& each) {
+  if (!each.before.ns || !each.after.ns) return "n/a";
+  return format_number(*each.after.ns / *each.before.ns);
+}
+
 std::string bench_text(const BenchComparison& comparison) {
   std::string text = wrap(comparison.sentence, "", "  ");
-  constexpr Column::Side kRight = Column::Side::kRight;
   Table table({{"benchmark"},
                {""},
-               {"OLD", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
-               {"NEW", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
-               {"NEW/OLD", Unit::kText, 0, "n/a", std::nullopt, 2, kRight},
+               right_text("OLD", 0, 2),
+               right_text("NEW", 0, 2),
+               right_text("NEW/OLD", 0, 2),
                {"counts", Unit::kText, 0, "n/a", std::nullopt, 2}});
   for (const ComparedBenchmark& each : comparison.benchmarks) {
-    table.add({each.in_order ? "" : each.name, each.in_order ? "in order" : "alone", time_text(each.before),
-               time_text(each.after), ratio_of_medians(each), word_of(each.kind)});
+    table.add({each.order == "in order" ? "" : each.name, each.order, bench::time_text(each.before.ns),
+               bench::time_text(each.after.ns), ratio_of_medians(each), word(each.kind)});
   }
   text += "\n" + table.text();
   for (const ComparedBenchmark& each : comparison.benchmarks) {
@@ -183,7 +205,7 @@ exchange::OutcomeList bench_outcomes(const BenchComparison& comparison) {
     outcome.name = label_of(each);
     outcome.kind = each.kind;
     outcome.fails = each.kind == OutcomeKind::kWorse;
-    outcome.verdict = word_of(each.kind);
+    outcome.verdict = word(each.kind);
     outcome.headline = !each.reason.empty() ? each.reason : each.changes.empty() ? "counts agree" : changes_text(each);
     if (!each.after.counts) continue;
     exchange::Benchmark& benchmark = list.benchmarks.emplace_back(exchange::Benchmark{label_of(each), {}});
@@ -199,7 +221,8 @@ ExitStatus compare_bench(const Options& options) {
   check_outputs(options.exchange.outputs(), {{"OLD", options.before}, {"NEW", options.after}});
   const BenchComparison comparison =
       compare_bench_files(read_bench_file(options.before), read_bench_file(options.after));
-  options.exchange.publish(bench_outcomes(comparison), bench_compare_json(comparison), bench_text(comparison));
+  options.exchange.publish(bench_outcomes(comparison), document_of(comparison),
+                           wants_full_text() ? bench_text(comparison) : answer_text(bench_answer(comparison)));
   if (comparison.kind == OutcomeKind::kSkipped) return ExitStatus::kMachine;
   return comparison.kind == OutcomeKind::kWorse ? ExitStatus::kFinding : ExitStatus::kDone;
 }

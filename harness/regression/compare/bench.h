@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/json.h"
 #include "bench/result.h"
 #include "compare/options.h"
@@ -11,69 +12,88 @@
 
 namespace zerotax::compare {
 
-// What `zerotax bench --json` wrote, as far as it is compared: the fields are keys of results/schema/bench.schema.json.
-
-struct BenchEntry {
-  std::string name;
-  bench::Observed alone;
-  bench::Observed in_order;
-};
-
 struct BenchFile {
-  std::string path;
-  std::vector<std::string> program;
+  RESULT("file", "A file that is compared.");
+  FIELD_AS("file", std::string, path, "Path of the file.");
+  FIELD(std::vector<std::string>, program, "The words of the program.", kMayBeEmpty);
+  ENVIRONMENT_FIELD();
   Json environment;
-  std::vector<BenchEntry> benchmarks;
+  std::vector<bench::Benchmark> benchmarks;  ///< absent from the document
 };
 
-/// Whether a file begins as a document of bench does.
+/// Returns whether a file begins as a document of bench does.
 bool is_bench_file(const std::string& path);
-/// Throws UsageError for a file of another schema, or a damaged one.
+/// Reads a file. Throws UsageError if the file has another schema or is damaged.
 BenchFile read_bench_file(const std::string& path);
 
-/// A count that differs, as bench::differs decides.
 struct BenchChange {
-  const bench::CountRow* count;
-  double before;
-  double after;
+  RESULT("count change", "A count that differs by a fault, a call or 4 KiB, and also by a tenth.");
+  FIELD(std::string, count, "The key of the count in bench.schema.json.",
+        one_of("minor_faults|kernel_zeroed_bytes|refilled_bytes|returned_bytes|zeroed_bytes|by_hand_bytes|calls"));
+  FIELD_AS("old", double, before, "The count per iteration in OLD.", kAnySign);
+  FIELD_AS("new", double, after, "The count per iteration in NEW.", kAnySign);
+  FIELD(std::string, line, "The change in words: 'page faults 0 → 2,048'.");
 };
 
-/// A benchmark in one order, in both files.
+struct BenchSide {
+  RESULT("benchmark side", "One iteration in one file.");
+  MEMBER(ns, "Median time in nanoseconds.");
+  Measured<double> ns{NotAvailable{"not timed"}};
+  MEMBER(counts, "The counts, with the same keys as in a document of bench.");
+  Measured<bench::Counts> counts{NotAvailable{"not in this file"}};
+};
+
+/// The words for verdicts on benchmarks.
+inline constexpr Limit kBenchVerdicts = one_of("same|better|worse|changed|skipped");
+
 struct ComparedBenchmark {
-  std::string name;
-  bool in_order = false;  ///< after those before it; else alone
-  bench::Observed before{{}, NotAvailable{"not in this file"}};
-  bench::Observed after{{}, NotAvailable{"not in this file"}};
-  std::vector<BenchChange> changes;
-  /// Worse or better where all that differs and costs is; changed if both are among it; skipped if not compared.
-  exchange::OutcomeKind kind{};
-  std::string reason;  ///< why it is not compared
+  RESULT("compared benchmark", "A benchmark in one order, in both files.");
+  FIELD(std::string, name, "Name of the benchmark.");
+  FIELD(std::string, order, "alone: in a separate process; in order: after the benchmarks before it.",
+        one_of("alone|in order"));
+  FIELD_AS("verdict", exchange::OutcomeKind, kind,
+           "The verdict on the counts. worse: more of some costs and less of none. changed: more of some costs "
+           "and less of others, or only another number of calls. skipped: not compared.",
+           kBenchVerdicts);
+  FIELD(std::string, reason, "The reason why the benchmark is skipped; otherwise empty.", kMayBeEmpty);
+  FIELD_AS("old", BenchSide, before, "The benchmark in OLD.");
+  FIELD_AS("new", BenchSide, after, "The benchmark in NEW.");
+  FIELD(std::vector<BenchChange>, changes, "Counts that differ.");
 };
 
 struct BenchComparison {
-  BenchFile before;
-  BenchFile after;
-  std::vector<ComparedBenchmark> benchmarks;  ///< in OLD's order, alone first; those of NEW alone last
-  exchange::OutcomeKind kind{};
-  std::string sentence;
-  std::vector<std::string> notes;
+  RESULT("zerotax comparison of two files of bench",
+         "Benchmarks whose counts differ, as written by `zerotax compare --json FILE OLD.json NEW.json` for two "
+         "files from `zerotax bench --json`.");
+  static constexpr const char* kDocument = "zerotax.bench_compare/1";
+  FIELD_AS("verdict", exchange::OutcomeKind, kind,
+           "The verdict: worse if any benchmark is worse; otherwise changed, better or same. skipped if no benchmark "
+           "was counted in both files.",
+           kBenchVerdicts);
+  FIELD(std::string, sentence, "The verdict in one sentence.");
+  FIELD(std::vector<std::string>, notes, "Notes that qualify the verdict, a sentence each.");
+  FIELD_AS("old", BenchFile, before, "The earlier file.");
+  FIELD_AS("new", BenchFile, after, "The file that is compared with OLD.");
+  FIELD(std::vector<ComparedBenchmark>, benchmarks,
+        "Each benchmark alone and in order, in the order of OLD. Benchmarks that exist only in NEW come last.");
 };
 
-/// Compares the counts per iteration of each benchmark that both files have.
+/// Compares the counts per iteration of each benchmark that both files contain.
 BenchComparison compare_bench_files(BenchFile before, BenchFile after);
 
-/// "page faults 0 → 2,048".
-std::string words_of(const BenchChange& change);
-/// "BM_Decode, alone".
+/// Returns a label such as "BM_Decode, alone".
 std::string label_of(const ComparedBenchmark& benchmark);
 
-/// For people: the verdict, a row for each benchmark in each order, and what differs. At most 80 columns but for names.
+/// Returns the ratio of the median times, NEW to OLD.
+std::string ratio_of_medians(const ComparedBenchmark& benchmark);
+/// Returns the answer on one screen: the benchmarks that differ, the largest change first.
+Answer bench_answer(const BenchComparison& comparison);
+
+/// Returns the text: the verdict, a row for each benchmark in each order, and the differences. The text has at most 80
+/// columns, except for names.
 std::string bench_text(const BenchComparison& comparison);
 exchange::OutcomeList bench_outcomes(const BenchComparison& comparison);
-/// The object of "zerotax.bench_compare/1" (results/schema/bench_compare.schema.json).
-Json bench_compare_json(const BenchComparison& comparison);
-
-/// `zerotax compare` of two files of bench. Throws as the command.
+/// Runs `zerotax compare` on two files of bench. Throws the same errors as the command.
 ExitStatus compare_bench(const Options& options);
 
 }  // namespace zerotax::compare

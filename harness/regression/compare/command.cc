@@ -11,13 +11,13 @@
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "compare/bench.h"
+#include "compare/compare_document.h"
 #include "compare/comparison.h"
 #include "compare/options.h"
 #include "compare/points.h"
 #include "files/output_file.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "run/experiment.h"
 #include "run/interrupt.h"
 
 namespace zerotax::compare {
@@ -38,9 +38,10 @@ constexpr const char* kExamples =
     "Two commands run without a terminal; their input and output are /dev/null.\n";
 
 constexpr std::int64_t kMostPairs = 200;
-/// Pairs beyond the fewest that could prove anything, so that one of another sign may be among them.
+/// Number of pairs in addition to the minimum that can prove a difference, so that one pair may have the opposite sign.
 constexpr std::int64_t kSpare = 4;
-/// So many that the rate is known to a tenth of a percent; fewer for many points, so that it takes no seconds.
+/// Number of shuffles that determines the false-alarm rate to a tenth of a percent. If there are many points, fewer
+/// shuffles are made, because this number would take seconds.
 constexpr std::size_t kMostShuffles = 10'000;
 constexpr std::size_t kFewestShuffles = 1'000;
 constexpr std::size_t kShuffledPairs = 1'500'000;
@@ -51,11 +52,11 @@ void check(const Options& options, bool files) {
   for (const Argument& option : options.of_measuring) {
     if (!files || !option.given()) continue;
     throw UsageError(fmt::format("{} has no effect on stored runs", option.name()),
-                     "leave it out, or compare allocators");
+                     "leave out the option, or compare allocators");
   }
 }
 
-/// `inputs`: the runs or libraries that are compared.
+/// Checks files before a measurement. `inputs` are the runs or libraries that are compared.
 void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
   std::vector<NamedPath> outputs = options.exchange.outputs();
   outputs.push_back({"--csv", options.csv});
@@ -64,7 +65,7 @@ void check_files(const Options& options, const std::vector<NamedPath>& inputs) {
     if (options.google == "-" || options.google.ends_with('/') ||
         std::filesystem::is_directory(options.google, failure)) {
       throw UsageError(fmt::format("--benchmark-json {} is not the start of a file's name", options.google),
-                       "give a prefix: two files are written, as in PREFIX-old.json");
+                       "give a prefix, because two files are written, as in PREFIX-old.json");
     }
     outputs.push_back({"--benchmark-json", options.google + "-old.json"});
     outputs.push_back({"--benchmark-json", options.google + "-new.json"});
@@ -90,7 +91,7 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   const std::int64_t pairs =
       options.pairs != kNotGiven ? options.pairs : std::max<std::int64_t>(kUsualPairs, fewest + kSpare);
   if (pairs < fewest || pairs > kMostPairs) {
-    throw UsageError(fmt::format("--rounds {} cannot prove anything at {} points", pairs, points),
+    throw UsageError(fmt::format("--rounds {} is out of range at {} points", pairs, points),
                      fmt::format("give {} to {}, or fewer points", fewest, kMostPairs));
   }
   plan.pairs = static_cast<unsigned>(pairs);
@@ -101,7 +102,7 @@ ComparePlan make_plan(const Options& options, const CompareMethod& method) {
   return plan;
 }
 
-/// The place of a point by its number in the table, or its key.
+/// Returns the index of a point, given by its number in the table or its key.
 std::size_t find_point(const std::vector<ComparedPoint>& points, const std::string& word) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -115,23 +116,6 @@ std::size_t find_point(const std::vector<ComparedPoint>& points, const std::stri
   const std::string example = points.empty() ? "" : ", or as in " + compared_key(points[0]);
   throw UsageError(fmt::format("--explain {} names no point", word),
                    fmt::format("give a number from 1 to {}{}", points.size(), example));
-}
-
-/// OLD against itself, over and over. Returns false if a signal asked for an end.
-bool test_itself(ComparePlan plan, std::int64_t times, const CompareMethod& method, SelfTest& test) {
-  plan.after = plan.before;
-  Item item;
-  item.measure = [&](const Say& say) {
-    say(fmt::format("{} false alarms", test.alarms));
-    ++plan.coins;
-    std::vector<ComparedPoint> points;
-    if (!measure_comparison(plan, points)) throw Stop{};
-    ++test.comparisons;
-    const std::vector<CompareVerdict> verdicts = judge_points(points, method);
-    // Of equals, either is a false alarm.
-    if (any_of_kind(verdicts, CompareKind::kFaster) || any_of_kind(verdicts, CompareKind::kSlower)) ++test.alarms;
-  };
-  return Experiment("comparing OLD with itself").run(std::vector<Item>(static_cast<std::size_t>(times), item));
 }
 
 CompareReport measure(const Options& options) {
@@ -152,13 +136,10 @@ CompareReport measure(const Options& options) {
   const std::size_t pairs = report.points.size() * report.pairs;
   report.shuffles = std::clamp(kShuffledPairs / pairs, kFewestShuffles, kMostShuffles);
   report.shuffled_rate = false_alarm_rate(time_samples(report.points), report.shuffles, report.method);
-  if (report.whole && options.self_test > 0) {
-    report.whole = test_itself(plan, options.self_test, report.method, report.self_test.emplace());
-  }
   return report;
 }
 
-/// The formats of others know two sides.
+/// Refuses more than two runs for outputs and options that support only two sides.
 void check_more(const Options& options, bool files) {
   if (options.more.empty()) return;
   if (!files) throw UsageError("allocators are compared two at a time", "measure each, and compare the stored runs");
@@ -166,12 +147,12 @@ void check_more(const Options& options, bool files) {
   outputs.insert(outputs.end(), {{"--csv", options.csv}, {"--benchmark-json", options.google}});
   for (const NamedPath& each : outputs) {
     if (each.path.empty() || each.option == "--json" || each.option == "--html") continue;
-    throw UsageError(each.option + " takes two runs", "leave the further runs out, or use --json or --html");
+    throw UsageError(each.option + " needs exactly two runs", "leave out the further runs, or use --json or --html");
   }
-  if (!options.explain.empty()) throw UsageError("--explain takes two runs", "leave the further runs out");
+  if (!options.explain.empty()) throw UsageError("--explain needs exactly two runs", "leave the further runs out");
 }
 
-/// OLD and another run. `whose`: what the other is called, as in messages.
+/// Compares OLD with another run. `whose` is the name of the other run in messages.
 CompareReport read(const Options& options, const std::string& other, const std::string& whose) {
   CompareReport report;
   const RunFile before = read_run_file(options.before);
@@ -189,6 +170,21 @@ CompareReport read(const Options& options, const std::string& other, const std::
   return report;
 }
 
+/// Prints the comparisons of OLD with each other run.
+void show(const Options& options, const std::vector<const CompareReport*>& reports) {
+  const Palette palette = palette_for(stdout);
+  const bool full = wants_full_text();
+  if (!full && reports.size() > 1) print_lines(stdout, answer_text(compare_answer(reports)));
+  for (const CompareReport* report : reports) {
+    if (full) {
+      print_lines(stdout, (report == reports.front() ? "" : "\n") + compare_text(*report, palette));
+    } else if (reports.size() == 1) {
+      print_lines(stdout, answer_text(compare_answer(*report, Subcommand::command_line, palette)));
+    }
+    if (options.plot) print_lines(stdout, "\n" + compare_plot(*report, plot_style()));
+  }
+}
+
 ExitStatus compare(const Options& options) {
   if (!options.along.empty()) return compare_along(options);
   const bool files = is_run_file(options.before);
@@ -203,8 +199,8 @@ ExitStatus compare(const Options& options) {
   std::vector<CompareReport> more;
   for (const std::string& other : options.more) more.push_back(read(options, other, "MORE"));
   const exchange::OutcomeList outcomes = compare_outcomes(report);
-  Json document = compare_json(report);
-  for (const CompareReport& each : more) add_more(document, compare_json(each));
+  CompareDocument document = compare_document(report);
+  for (const CompareReport& each : more) document.more.emplace_back(compare_document(each));
   options.exchange.write(outcomes, document);
   if (!options.csv.empty()) write_file(options.csv, compare_csv(report));
   if (!options.google.empty()) {
@@ -212,16 +208,9 @@ ExitStatus compare(const Options& options) {
     write_file(options.google + "-new.json", json_text(google_benchmark_json(report, true)));
   }
   const bool silent = options.exchange.silent() || options.csv == "-";
-  const auto show = [&](const CompareReport& one) {
-    print_lines(stdout, compare_text(one, palette_for(stdout)));
-    if (options.plot) print_lines(stdout, "\n" + compare_plot(one, plot_style()));
-  };
-  if (!silent) show(report);
-  for (const CompareReport& each : more) {
-    if (silent) break;
-    print_lines(stdout, "\n");
-    show(each);
-  }
+  std::vector<const CompareReport*> reports{&report};
+  for (const CompareReport& each : more) reports.push_back(&each);
+  if (!silent) show(options, reports);
   for (const std::string& word : options.explain) {
     const std::size_t at = find_point(report.points, word);
     if (!silent) print_lines(stdout, "\n" + explain_text(report, at));
@@ -237,7 +226,7 @@ ExitStatus compare_either(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   if (words.empty()) {
     if (options.before.empty() || options.after.empty()) {
-      throw UsageError("it is not said what is compared",
+      throw UsageError("no allocators, runs or commands to compare",
                        "give OLD and NEW, or two commands: zerotax compare -- COMMAND --- COMMAND");
     }
     return compare(options);
@@ -246,7 +235,7 @@ ExitStatus compare_either(const Options& options) {
   const auto other = std::find_if(options.explain.begin(), options.explain.end(),
                                   [](const std::string& word) { return word != "all"; });
   if (other != options.explain.end()) {
-    throw UsageError(fmt::format("--explain {} names no point", *other), "of commands, give --explain all");
+    throw UsageError(fmt::format("--explain {} names no point", *other), "with commands, give --explain all");
   }
   return compare_programs(options, words);
 }
@@ -256,36 +245,31 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const char* what =
       "a run (results folder, run.json), a file of bench --json, or an allocator: NAME, NAME=PATH, or a library's path";
   arguments.option("OLD", options->before, what).path();
-  arguments.option("NEW", options->after, "what it is compared with: the same kind of thing").path();
+  arguments.option("NEW", options->after, "the run, file or allocator to compare with OLD, of the same kind").path();
   options->of_points.push_back(
-      arguments.option("MORE", options->more, "further stored runs, each compared with OLD").path());
+      arguments.option("MORE", options->more, "further stored runs, each of which is compared with OLD").path());
   arguments
       .option("--along", options->along,
-              "find where one of two allocators becomes cheaper along this axis: size, or touch (of one --size)")
+              "find where the cheaper of two allocators changes along this axis: size, or touch at one --size")
       .shown_as("AXIS")
       .completed_by(axis_names)
       .word();
   for (Argument each : {add_from(arguments, options->from), add_to(arguments, options->to),
                         add_grid(arguments, options->grid).in_range(1, 64, "sizes per octave")}) {
-    each.needs({"--along=size"}, {"{0} needs --along size", "add it, or give --size"});
+    each.needs({"--along=size"}, {"{0} needs --along size", "give --along size, or leave out {0}"});
   }
   MeasureOptions& measure = options->measure;
   options->of_measuring = measure.add_compared(arguments);
   options->of_measuring.push_back(
       add_rounds(arguments, options->pairs, "pairs", fmt::format("{}, more for many points", kUsualPairs)));
-  options->of_measuring.push_back(
-      arguments
-          .option("--self-test", options->self_test, "also compare OLD with itself N times, and count false alarms")
-          .shown_as("N")
-          .in_range(1, 100'000));
   add_cost(arguments, options->cost);
   arguments
       .option("--explain", options->explain,
-              "explain the verdict of a point, given by its number or name (repeatable); of commands, all: list every "
-              "change")
+              "explain the verdict on this point, a number or a name (repeatable); with commands, all: list every"
+              " change")
       .shown_as("POINT")
       .repeatable();
-  add_plot_option(arguments, options->plot, "the ratio of each point");
+  add_plot_option(arguments, options->plot, "show the ratio of each point");
   options->exchange.add(arguments);
   options->exchange.add_html(arguments);
   arguments.option("--csv", options->csv, "write comma-separated values to this file").path();
@@ -293,26 +277,26 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .option("--benchmark-json", options->google,
               "write PREFIX-old.json and PREFIX-new.json for Google Benchmark's compare.py")
       .path();
-  for (const char* name : {"--case", "--self-test", "--explain", "--plot", "--junit", "--markdown", "--bmf", "--github",
-                           "--html", "--csv", "--benchmark-json"}) {
+  for (const char* name : {"--case", "--explain", "--plot", "--junit", "--markdown", "--bmf", "--github", "--html",
+                           "--csv", "--benchmark-json"}) {
     options->of_points.push_back(arguments.find(name));
   }
   for (Argument& each : options->of_points) {
-    each.excludes({"--along"}, {"{0} cannot be given with {1}", "leave it out"});
+    each.excludes({"--along"}, {"{0} cannot be given with {1}", "leave out {0}"});
   }
   arguments.find("--touch").excludes({"--along=touch"},
-                                     {"{0} cannot be given with {1}", "leave it out, or give --along size"});
+                                     {"{0} cannot be given with {1}", "leave out {0}, or give --along size"});
   arguments.find("--size").excludes({"--along=size"},
-                                    {"{0} cannot be given with {1}", "leave it out, or give --along touch"});
+                                    {"{0} cannot be given with {1}", "leave out {0}, or give --along touch"});
   for (const char* name : {"OLD", "NEW", "--along", "--from", "--to", "--grid", "--case", "--size", "--touch",
-                           "--thread", "--self-test", "--cost", "--plot", "--html", "--csv", "--benchmark-json"}) {
+                           "--thread", "--cost", "--plot", "--html", "--csv", "--benchmark-json"}) {
     arguments.find(name).excludes({"--"}, baseline::kOfAllocators);
   }
   return [options] { return compare_either(*options); };
 }
 
-const Subcommand command("compare", Wing::kRegression,
-                         "judge what changed between two runs, allocators, versions or programs", kExamples, configure);
+const Subcommand command("compare", Wing::kRegression, "Judge what changed between two runs, versions or programs",
+                         kExamples, configure);
 
 }  // namespace
 }  // namespace zerotax::compare

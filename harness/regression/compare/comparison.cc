@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kMargin = "    ";
 constexpr std::size_t kLabelColumns = 20;
-/// A reason that more points share is printed once, below the table.
+/// Number of points above which a shared reason is printed only once, below the table.
 constexpr std::size_t kFewPoints = 2;
 
 std::string header_text(const CompareReport& report) {
@@ -31,28 +31,14 @@ std::string header_text(const CompareReport& report) {
            wrap(fmt::format("{}, {} pairs of processes at each point, interleaved", cost, report.pairs), "", "  ");
   }
   return text +
-         wrap(fmt::format("{} in runs that were made apart: no paired measurement. Counts are judged exactly; "
+         wrap(fmt::format("{} in runs that were made separately: no paired measurement. Counts are judged exactly; "
                           "a time of one process each proves nothing, so it decides nothing. To judge times, compare "
                           "the allocators themselves.",
                           cost),
               "", "  ");
 }
 
-std::string interval_text(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return "";
-  if (!std::isfinite(time.interval.low)) return "too few pairs";
-  return fmt::format("{} to {}", ratio_text(time.interval.low), ratio_text(time.interval.high));
-}
-
-std::string verdict_word(CompareKind kind, const Palette& palette) {
-  if (kind == CompareKind::kSame) return compare_word(kind);
-  return palette(kind == CompareKind::kFaster   ? Tone::kBetter
-                 : kind == CompareKind::kSlower ? Tone::kWorse
-                                                : Tone::kDoubtful,
-                 compare_word(kind));
-}
-
-/// The reasons that more than kFewPoints share, with the number of points.
+/// Returns the reasons that more than kFewPoints points share, each with its number of points.
 std::map<std::string, std::size_t> shared_reasons(const std::vector<CompareVerdict>& verdicts) {
   std::map<std::string, std::size_t> counts;
   for (const CompareVerdict& verdict : verdicts) {
@@ -73,7 +59,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const std
                                                                              : "n/a";
   std::string label = printable(point_label(report, i));
   std::string number = std::to_string(i + 1);
-  // What does not fit its column has a line of its own.
+  // A label that does not fit its column gets a line of its own.
   if (label.size() > kLabelColumns) {
     table.note(fmt::format("{:>2}  {}", number, label));
     label = number = "";
@@ -81,7 +67,7 @@ void add_row(Table& table, const CompareReport& report, std::size_t i, const std
   table.add({number, label, before ? Cell(*before) : Cell::not_available(),
              after ? Cell(*after) : Cell::not_available(), ratio, interval_text(verdict.time),
              Cell::colored(verdict_word(verdict.kind, palette))});
-  // Where no figure differs, the verdict alone says it.
+  // If no metric differs, the verdict alone is shown.
   const bool same_work =
       std::all_of(verdict.work.begin(), verdict.work.end(), [](const auto& each) { return each.direction == 0; });
   const bool plain = same_work && (verdict.kind == CompareKind::kSame || verdict.kind == CompareKind::kFaster ||
@@ -96,7 +82,7 @@ std::string figure_text(const Measured<std::int64_t>& figure) {
 }
 
 std::string work_text(const CompareVerdict& verdict) {
-  std::string text = "what an operation does, in every process\n";
+  std::string text = "work of an operation, in every process\n";
   for (const WorkChange& change : verdict.work) {
     const char* meaning = change.direction == 0  ? "no difference proven"
                           : !change.decides      ? "too little to decide anything"
@@ -113,17 +99,15 @@ std::string modes_text(const ComparedPoint& point) {
   std::string text;
   for (const auto& [name, side] : {std::pair{"OLD", &point.before}, std::pair{"NEW", &point.after}}) {
     if (side->modes.empty()) continue;
-    text += fmt::format("{}'s calls are not alike; what is compared is their mean\n", name);
+    text += fmt::format("{}'s calls are not alike; their mean is compared\n", name);
     for (const std::string& line : side->modes) text += "  " + printable(line) + "\n";
   }
   return text;
 }
 
 std::string pairs_text(const ComparedPoint& point) {
-  Table table({{"OLD", Unit::kNs, 12},
-               {"NEW", Unit::kNs, 10},
-               {"ratio", Unit::kText, 8, "", {}, 1, Column::Side::kRight},
-               {"first", Unit::kText, 0, "", {}, 2}});
+  Table table(
+      {{"OLD", Unit::kNs, 12}, {"NEW", Unit::kNs, 10}, right_text("ratio", 8), {"first", Unit::kText, 0, "", {}, 2}});
   for (const CostPair& pair : point.pairs) {
     table.add({pair.a_ns, pair.b_ns, ratio_text(std::log(pair.b_ns / pair.a_ns)), pair.a_first ? "OLD" : "NEW"});
   }
@@ -138,18 +122,18 @@ std::string bounds(const Interval& interval) {
 std::string time_text(const CompareReport& report, const CompareVerdict& verdict) {
   const TimeVerdict& time = verdict.time;
   if (time.kind == TimeVerdict::Kind::kUnknown) {
-    return "time: no pairs, so nothing is proven of it\n";
+    return "time: no pairs, so nothing is proven\n";
   }
   std::string text = "time\n";
   const auto add = [&](const std::string& line) { text += wrap(line, "  ", "    "); };
-  add(fmt::format("ratio NEW / OLD: {} (Hodges and Lehmann)", ratio_text(time.log_ratio)));
+  add(fmt::format("ratio NEW / OLD: {} (Hodges-Lehmann)", ratio_text(time.log_ratio)));
   add(
-      fmt::format("chance of pairs as one-sided as these among equals: {:.2g} (Wilcoxon, exact); times the comparisons "
-                  "left at its step (Holm): {:.2g}",
+      fmt::format("chance of pairs as one-sided as these among equals: {:.2g} (Wilcoxon, exact), or {:.2g} when "
+                  "corrected for all points (Holm)",
                   time.p, time.adjusted_p));
   add(fmt::format("corrected interval ({:.4g} %): {}", 100 * time.level, bounds(time.interval)));
   add(fmt::format("interval of this point alone (95 %): {}", bounds(time.interval95)));
-  add(fmt::format("noise band: {} to {}; SAME wants the 95 % interval within {:g} %", ratio_text(-time.band),
+  add(fmt::format("noise band: {} to {}; SAME needs the 95 % interval within {:g} %", ratio_text(-time.band),
                   ratio_text(time.band), 100 * report.method.same));
   switch (time.kind) {
     case TimeVerdict::Kind::kFaster:
@@ -157,19 +141,18 @@ std::string time_text(const CompareReport& report, const CompareVerdict& verdict
       add("the corrected interval excludes 1, and the ratio is beyond the noise band: times differ");
       break;
     case TimeVerdict::Kind::kSame:
-      add("no difference that is proven and beyond the noise band, and none larger can be there: times are the same");
+      add("no difference beyond the noise band is proven, and a larger difference is excluded: times are the same");
       break;
     default:
-      add("neither a difference nor its absence is proven; more --rounds may tell");
+      add("neither a difference nor its absence is proven; more --rounds may decide");
   }
   return text;
 }
 
-/// Without pairs there is no interval, and the ratio proves nothing.
+/// Returns the plotted interval of a point. Without pairs there is no interval, and the ratio proves nothing.
 PlotInterval plot_row(const CompareReport& report, std::size_t i) {
   const TimeVerdict& time = report.verdicts[i].time;
-  PlotInterval row{
-      fmt::format("{:>3}  {}", i + 1, point_label(report, i)), {}, {}, {}, compare_word(report.verdicts[i].kind)};
+  PlotInterval row{fmt::format("{:>3}  {}", i + 1, point_label(report, i)), {}, {}, {}, word(report.verdicts[i].kind)};
   if (time.kind != TimeVerdict::Kind::kUnknown) {
     row.ratio = std::exp(time.log_ratio);
     if (std::isfinite(time.interval.low) && std::isfinite(time.interval.high)) {
@@ -185,6 +168,20 @@ PlotInterval plot_row(const CompareReport& report, std::size_t i) {
 }
 
 }  // namespace
+
+std::string interval_text(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return "";
+  if (!std::isfinite(time.interval.low)) return "too few pairs";
+  return fmt::format("{} to {}", ratio_text(time.interval.low), ratio_text(time.interval.high));
+}
+
+std::string verdict_word(CompareKind kind, const Palette& palette) {
+  if (kind == CompareKind::kSame) return word(kind);
+  return palette(kind == CompareKind::kFaster   ? Tone::kBetter
+                 : kind == CompareKind::kSlower ? Tone::kWorse
+                                                : Tone::kDoubtful,
+                 word(kind));
+}
 
 std::string side_label(const ComparedThing& side) {
   if (!side.allocator) return side.file;
@@ -206,7 +203,7 @@ std::string point_label(const CompareReport& report, std::size_t i) {
   if (point.thread == "worker") label += " worker";
   const auto case_of = [](const ComparedPoint& each) -> const std::string& { return each.case_name; };
   if (point.case_name != "calloc_loop" || differ(case_of)) label = point.case_name + " " + label;
-  // Of allocators that were measured here, the names are in the header.
+  // For allocators that were measured now, the names are in the header.
   const auto allocator_of = [](const ComparedPoint& each) -> const std::string& { return each.before.allocator; };
   return !report.measured && differ(allocator_of) ? point.before.allocator + " " + label : label;
 }
@@ -217,7 +214,7 @@ std::string count_text(const std::vector<CompareVerdict>& verdicts) {
                                  CompareKind::kAmbiguous, CompareKind::kInvalid}) {
     const auto count =
         std::count_if(verdicts.begin(), verdicts.end(), [&](const auto& each) { return each.kind == kind; });
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, compare_word(kind));
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word(kind));
   }
   return text.empty() ? "no points" : text;
 }
@@ -231,12 +228,6 @@ std::string false_alarm_text(const CompareReport& report) {
         100 * *report.shuffled_rate, format_count(report.shuffles), 100 * report.method.alpha);
   } else {
     text = "False alarms: not measured, because there are no pairs.";
-  }
-  if (report.self_test) {
-    const SelfTest& test = *report.self_test;
-    const Interval range = binomial_interval(test.alarms, test.comparisons);
-    text += fmt::format(" OLD compared with itself: {} of {} comparisons have one (95 % interval {:.2g} to {:.2g} %).",
-                        test.alarms, test.comparisons, 100 * range.low, 100 * range.high);
   }
   return text;
 }
@@ -257,11 +248,11 @@ std::string ratio_text(double log_ratio) { return format_number(std::exp(log_rat
 
 std::string compare_text(const CompareReport& report, const Palette& palette) {
   std::string text = header_text(report);
-  Table table({{"#", Unit::kText, 2, "", {}, 1, Column::Side::kRight},
+  Table table({right_text("#", 2),
                {"point", Unit::kText, kLabelColumns, "", {}, 2},
                {"OLD", Unit::kNs, 8},
                {"NEW", Unit::kNs, 8},
-               {"ratio", Unit::kText, 6, "", {}, 1, Column::Side::kRight},
+               right_text("ratio", 6),
                {"interval", Unit::kText, 16},
                {"verdict"}});
   const std::map<std::string, std::size_t> shared = shared_reasons(report.verdicts);
@@ -272,10 +263,11 @@ std::string compare_text(const CompareReport& report, const Palette& palette) {
         std::find_if(report.verdicts.begin(), report.verdicts.end(), [&, &why = reason](const auto& each) {
           return each.reason == why;
         })->kind;
-    text += wrap(fmt::format("{} {}: {}", points, compare_word(kind), reason), "", "  ");
+    text += wrap(fmt::format("{} {}: {}", points, word(kind), reason), "", "  ");
   }
   if (report.measured) {
-    text += wrap(fmt::format("ratio: time of NEW / OLD; interval: corrected for {} (Holm), {:g} % false alarms in all",
+    text += wrap(fmt::format("ratio = time of NEW / OLD; the interval is corrected for {} (Holm), {:g} % false alarms "
+                             "in all",
                              format_counted(report.points.size(), "point"), 100 * report.method.alpha),
                  "", "");
   }
@@ -292,7 +284,7 @@ std::string explain_text(const CompareReport& report, std::size_t i) {
   text += work_text(verdict) + modes_text(point);
   if (!point.pairs.empty()) text += pairs_text(point);
   text += time_text(report, verdict);
-  return text + wrap(fmt::format("verdict: {}: {}", compare_word(verdict.kind), verdict.reason), "", "  ");
+  return text + wrap(fmt::format("verdict: {}: {}", word(verdict.kind), verdict.reason), "", "  ");
 }
 
 std::string compare_plot(const CompareReport& report, const PlotStyle& style) {

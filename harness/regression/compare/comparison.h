@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/json.h"
 #include "base/plot_canvas.h"
 #include "base/table.h"
@@ -12,70 +13,70 @@
 
 namespace zerotax::compare {
 
-/// Comparisons of OLD with itself.
-struct SelfTest {
-  std::size_t comparisons = 0;
-  std::size_t alarms = 0;  ///< comparisons with any point FASTER or SLOWER
-};
-
-/// What OLD or NEW is.
+/// One side of a comparison: OLD or NEW.
 struct ComparedThing {
   std::optional<Allocator> allocator;
-  std::string file;  ///< of a stored run, where it is no allocator
-  Json environment;  ///< where it was measured
+  std::string file;  ///< if there is no single allocator: path of the stored run
+  Json environment;  ///< the environment of the measurement
 };
 
-/// A comparison, whole.
+/// A whole comparison.
 struct CompareReport {
   ComparedThing before;  ///< OLD
   ComparedThing after;   ///< NEW
-  bool measured = true;  ///< here and now, in pairs; else from run files
+  bool measured = true;  ///< whether both sides were measured now, in pairs; otherwise they come from run files
   Cost cost = Cost::kTotal;
-  unsigned pairs = 0;  ///< planned at each point; 0: run files
+  unsigned pairs = 0;  ///< number of pairs planned at each point; 0 for run files
   std::vector<ComparedPoint> points;
   std::vector<CompareVerdict> verdicts;
   CompareMethod method;
   std::size_t shuffles = 0;
-  std::optional<double> shuffled_rate;  ///< false_alarm_rate
-  std::optional<SelfTest> self_test;
-  bool whole = true;  ///< not interrupted
+  std::optional<double> shuffled_rate;  ///< result of false_alarm_rate
+  bool whole = true;                    ///< false if the comparison was interrupted
 };
 
-/// "glibc 2.36 KEY=VALUE", or a file's path.
+/// Returns "glibc 2.36 KEY=VALUE", or the path of a file.
 std::string side_label(const ComparedThing& side);
-/// "64 KiB touch 1 worker", with case and allocator where several are compared.
+/// Returns a label such as "64 KiB touch 1 worker", with case and allocator if several are compared.
 std::string point_label(const CompareReport& report, std::size_t i);
-/// How many of each verdict: "3 SAME, 1 SLOWER".
+/// Returns the number of points with each verdict, such as "3 SAME, 1 SLOWER".
 std::string count_text(const std::vector<CompareVerdict>& verdicts);
-/// What the false-alarm rates are, in a sentence or two.
+/// Returns the false-alarm rates in one or two sentences.
 std::string false_alarm_text(const CompareReport& report);
-/// The median of one side's times of some pairs, in nanoseconds; 0 if there are none.
+/// Returns the median of one side's times over some pairs, in nanoseconds; 0 without pairs.
 double median_ns(const std::vector<CostPair>& pairs, double CostPair::*side);
-/// The median of a side's times in nanoseconds, over processes; nothing if there is none.
+/// Returns the median of a side's times over its processes, in nanoseconds; nothing without times.
 std::optional<double> side_ns(const ComparedPoint& point, bool after);
-/// A ratio to three digits.
+/// Returns a ratio with three digits.
 std::string ratio_text(double log_ratio);
 
-/// At most 80 columns.
+/// Returns the interval of a ratio of times; empty if no pairs were timed.
+std::string interval_text(const TimeVerdict& time);
+/// Returns the word for a verdict, in its color.
+std::string verdict_word(CompareKind kind, const Palette& palette);
+
+/// Returns the answer on one screen: the points by the size of their change. `command` contains the words of the
+/// command line.
+Answer compare_answer(const CompareReport& report, const std::vector<std::string>& command, const Palette& palette);
+/// Returns the answer on one screen for several stored runs that are each compared with OLD. Each run has a row.
+Answer compare_answer(const std::vector<const CompareReport*>& reports);
+/// Returns the text, at most 80 columns wide.
 std::string compare_text(const CompareReport& report, const Palette& palette = {});
-/// The ratio of each point with its interval, as a picture. Empty if no point has a ratio.
+/// Returns a picture of the ratio of each point with its interval. Empty if no point has a ratio.
 std::string compare_plot(const CompareReport& report, const PlotStyle& style);
-/// How the verdict of one point came about.
+/// Returns text that explains how the verdict on one point was reached.
 std::string explain_text(const CompareReport& report, std::size_t i);
-/// The verdict of the comparison as a whole: worse if a point is SLOWER, better if one is FASTER, skipped if nothing
+/// Returns the verdict on the whole comparison: worse if a point is SLOWER, better if one is FASTER, skipped if nothing
 /// was decided (compare_status).
 exchange::OutcomeKind compare_kind(const std::vector<CompareVerdict>& verdicts);
-/// What one must know besides the verdicts, a sentence each.
+/// Returns the notes that qualify the verdicts, a sentence each.
 std::vector<std::string> compare_notes(const CompareReport& report);
-/// What other programs' formats show: an outcome for each point, the figures of NEW as benchmarks.
+/// Returns the comparison for the file formats of other programs: an outcome for each point, and the metrics of NEW as
+/// benchmarks.
 exchange::OutcomeList compare_outcomes(const CompareReport& report);
-/// One row for each point, a header before them.
+/// Returns a header, and one row for each point.
 std::string compare_csv(const CompareReport& report);
-/// The object of "zerotax.compare/1" (results/schema/compare.schema.json).
-Json compare_json(const CompareReport& report);
-/// Adds a further comparison with OLD to such an object.
-void add_more(Json& document, Json more);
-/// One side as Google Benchmark writes it: every process is a repetition.
+/// Returns one side in the format of Google Benchmark. Every process is a repetition.
 Json google_benchmark_json(const CompareReport& report, bool after);
 
 }  // namespace zerotax::compare

@@ -11,22 +11,22 @@
 namespace zerotax::compare {
 namespace {
 
-/// Places on either side whose noise is taken to be like a place's own.
+/// Number of places on either side whose noise is assumed to equal that of the place between them.
 constexpr std::size_t kNeighbours = 2;
-/// Standard deviations of a normal distribution in a median absolute deviation; and what a median's variance, and a
-/// median absolute deviation's degrees of freedom, are worth beside those of a mean and a standard deviation (Rousseeuw
-/// and Croux, JASA 88, 1993).
+/// Two factors for robust statistics (Rousseeuw and Croux, JASA 88, 1993). The first is the number of standard
+/// deviations of a normal distribution in a median absolute deviation. The second compares a median and a median
+/// absolute deviation with a mean and a standard deviation: the ratio of variances, and of degrees of freedom.
 constexpr double kMadToDeviation = 1.4826;
 constexpr double kMedianVariance = std::numbers::pi / 2;
 constexpr double kMadEfficiency = 0.37;
-/// Where a ratio changes by more than this between neighbours, interpolation is meaningless.
+/// If a ratio changes by more than this between neighbors, interpolation is meaningless.
 constexpr double kJump = std::numbers::ln2;
 
-using Curve = std::vector<double>;  ///< a log-ratio for each place
+using Curve = std::vector<double>;  ///< one log ratio for each place
 
 int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
-/// Neighbouring places of one sign, zeros included.
+/// A run of neighboring places with the same sign; zeros count as either sign.
 struct Run {
   std::size_t first;
   std::size_t last;
@@ -69,9 +69,9 @@ class Finder {
   }
   [[nodiscard]] double back(double place) const { return axis_ == Axis::kLogarithmic ? std::exp(place) : place; }
 
-  /// How far the median is from 0 in units of what noise alone could bring at one of all the places (Bonferroni): from
-  /// 1 on it is clear. The noise is the pooled median absolute deviation of the neighbourhood, because the few pairs
-  /// of one place say little about it.
+  /// Returns how far the median is from 0, in units of the distance that noise alone could cause at one of all places
+  /// (Bonferroni). From 1 on, the median is clear. The noise is the pooled median absolute deviation of the
+  /// neighborhood, because one place has too few pairs.
   [[nodiscard]] double clearness(std::size_t i) const {
     if (medians_[i] == 0) return 0;
     std::vector<double> deviations;
@@ -81,7 +81,7 @@ class Finder {
       std::vector<double> own;
       for (const double value : samples_[k].log_ratios) own.push_back(std::abs(value - medians_[k]));
       std::sort(own.begin(), own.end());
-      // One value lies on its own median (or two straddle it): it says nothing about the noise.
+      // Skips the smallest deviation, because one value is the median itself, or two values straddle the median.
       deviations.insert(deviations.end(), own.begin() + 1, own.end());
       degrees += static_cast<double>(own.size() - 1);
     }
@@ -117,7 +117,7 @@ class Finder {
     return runs;
   }
 
-  /// The place of the run at which its sign is clearest.
+  /// Returns the place of the run at which its sign is clearest.
   [[nodiscard]] std::size_t clearest(const Run& run) const {
     std::size_t best = run.first;
     double most = -1;
@@ -131,8 +131,8 @@ class Finder {
 
   [[nodiscard]] bool is_clear(const Run& run) const { return is_clear(clearest(run)); }
 
-  /// Where two curves lie close together noise makes them cross back and forth. A run between two others that is not
-  /// clear does not count: it joins its neighbours, the least clear first.
+  /// Removes runs that noise causes where two curves lie close together. An unclear run between two other runs joins
+  /// these runs, the least clear run first.
   void drop_unproven(std::vector<Run>& runs) {
     while (runs.size() > 2) {
       auto weakest = runs.begin() + 1;
@@ -159,7 +159,8 @@ class Finder {
     return static_cast<double>(count) / static_cast<double>(resampled_.size());
   }
 
-  /// The part of the gap from place i - 1 to i in which a curve has a sign, 0 to 1, by linear interpolation.
+  /// Returns the part (0 to 1) of the gap from place i - 1 to place i in which the curve has this sign. Interpolates
+  /// linearly.
   [[nodiscard]] static double part_with_sign(const Curve& curve, std::size_t i, int sign) {
     const double before = curve[i - 1] * sign;
     const double after = curve[i] * sign;
@@ -168,10 +169,10 @@ class Finder {
     return std::max(before, after) / (std::abs(before) + std::abs(after));
   }
 
-  /// Where a curve crosses between two places at which its signs differ. Between neighbours: by linear interpolation.
-  /// With places between them, which are all lost in the noise: where the straight line that fits all of them best
-  /// crosses; but if the ratio jumps among them, as far from the first place as the curve has the first's sign. Empty
-  /// if the signs at the two places are not those asked for.
+  /// Returns where a curve crosses between two places at which its signs differ. Between neighbors, interpolates
+  /// linearly. If unclear places lie between the two places, uses the crossing of the best-fitting straight line. If
+  /// the ratio jumps among these places, uses the part of the gap in which the curve has the first sign, measured from
+  /// the first place. Returns nothing if the signs at the two places are not the requested ones.
   [[nodiscard]] std::optional<double> locate(const Curve& curve, std::size_t low, std::size_t high, int sign) const {
     if (sign_of(curve[low]) != sign || sign_of(curve[high]) != -sign) return {};
     double at = place(low);
@@ -183,8 +184,8 @@ class Finder {
     return high - low == 1 || jump ? at : fitted(curve, low, high, sign).value_or(at);
   }
 
-  /// Where the least-squares line through these places crosses 0, or empty if it does not cross between them in the
-  /// direction asked for.
+  /// Returns the place at which the least-squares line through these places crosses 0. Returns nothing if the line does
+  /// not cross 0 between these places in the requested direction.
   [[nodiscard]] std::optional<double> fitted(const Curve& curve, std::size_t low, std::size_t high, int sign) const {
     const auto count = static_cast<double>(high - low + 1);
     double mean_place = 0;
@@ -205,7 +206,8 @@ class Finder {
     return at;
   }
 
-  /// The place of a run that is clear and nearest to its end (or beginning), else its clearest.
+  /// Returns the clear place of a run that is nearest to the run's end (or beginning). Without a clear place, returns
+  /// the clearest place.
   [[nodiscard]] std::size_t anchor(const Run& run, bool at_end) const {
     for (std::size_t k = 0; k <= run.last - run.first; ++k) {
       const std::size_t i = at_end ? run.last - k : run.first + k;

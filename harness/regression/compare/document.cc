@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "compare/compare_document.h"
 #include "compare/comparison.h"
 #include "compare/points.h"
 #include "judge/comparison.h"
@@ -16,101 +17,87 @@
 namespace zerotax::compare {
 namespace {
 
-Json interval_json(const Interval& interval) {
-  if (!std::isfinite(interval.low)) return not_available("too few pairs for this level");
-  return {{"low", std::exp(interval.low)}, {"high", std::exp(interval.high)}};
+Measured<RatioInterval> ratios_of(const Interval& interval) {
+  if (!std::isfinite(interval.low)) return NotAvailable{"too few pairs for this level"};
+  return RatioInterval{std::exp(interval.low), std::exp(interval.high)};
 }
 
-const char* time_word(TimeVerdict::Kind kind) {
+Measured<TimeEntry> entry_of(const TimeVerdict& time) {
   constexpr const char* kWords[] = {"unknown", "same", "faster", "slower", "ambiguous"};
-  return kWords[static_cast<std::size_t>(kind)];
+  if (time.kind == TimeVerdict::Kind::kUnknown) return NotAvailable{"there are no pairs of processes"};
+  return TimeEntry{kWords[static_cast<std::size_t>(time.kind)],
+                   std::exp(time.log_ratio),
+                   std::exp(time.band),
+                   time.p,
+                   time.adjusted_p,
+                   time.level,
+                   ratios_of(time.interval),
+                   ratios_of(time.interval95)};
 }
 
-Json time_json(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("there are no pairs of processes");
-  return {{"verdict", time_word(time.kind)},
-          {"ratio", std::exp(time.log_ratio)},
-          {"band", std::exp(time.band)},
-          {"p", time.p},
-          {"adjusted_p", time.adjusted_p},
-          {"level", time.level},
-          {"interval", interval_json(time.interval)},
-          {"interval_95", interval_json(time.interval95)}};
-}
-
-ZEROTAX_FIELDS_WRITTEN(CompareMethod, alpha, band, floor_ns, same)
-ZEROTAX_FIELDS_WRITTEN(Work, zeroed_bytes, redundant_zeroed_bytes, faults, syscalls)
-
-Json side_json(const ComparedPoint& point, bool after) {
+SideEntry side_of(const ComparedPoint& point, bool after) {
   const ComparedSide& side = after ? point.after : point.before;
   const Measured<double> ns(side_ns(point, after), side.invalid.empty() ? "not measured" : side.invalid);
-  Json json{{"allocator", side.allocator}, {"ns", ns}};
-  to_json(json["work"], side.work);
-  if (!side.modes.empty()) json["modes"] = side.modes;
-  return json;
+  return {side.allocator, ns, side.work, side.modes};
 }
 
-Json thing_json(const ComparedThing& side) {
-  return {{"label", side_label(side)},
-          {"what", side.allocator ? allocator_json(*side.allocator) : Json{{"file", side.file}}},
-          {"environment", side.environment}};
+ThingEntry entry_of(const ComparedThing& side) {
+  return {side_label(side), side.allocator ? allocator_json(*side.allocator) : Json{{"file", side.file}},
+          side.environment};
 }
 
-/// "-38.2 %", "+1,852 %" as "+1852 %": tenths of a multiple say nothing.
+/// Returns words such as "-38.2 %" or "+1852 %". Tenths are dropped for multiples.
 std::string percent_text(double log_ratio) {
   const double percent = 100 * (std::exp(log_ratio) - 1);
   return percent < 99.95 ? fmt::format("{:+.1f} %", percent) : fmt::format("{:+.0f} %", percent);
 }
 
-/// What became of the time, as benchmarks say it; of runs that were made apart, of the medians alone.
-Json change_text(const ComparedPoint& point, const TimeVerdict& time) {
+/// Returns the change of the time in percent. For runs that were made separately, the change is computed from the
+/// medians alone.
+Measured<std::string> change_text(const ComparedPoint& point, const TimeVerdict& time) {
   if (time.kind != TimeVerdict::Kind::kUnknown) return percent_text(time.log_ratio);
   const auto before = side_ns(point, false);
   const auto after = side_ns(point, true);
-  if (!before || !after || *before <= 0 || *after <= 0) return not_available("not timed on both sides");
+  if (!before || !after || *before <= 0 || *after <= 0) return NotAvailable{"not timed on both sides"};
   return percent_text(std::log(*after / *before));
 }
 
-Json change_interval_text(const TimeVerdict& time) {
-  if (time.kind == TimeVerdict::Kind::kUnknown) return not_available("there are no pairs of processes");
-  if (!std::isfinite(time.interval95.low)) return not_available("too few pairs for this level");
+Measured<std::string> change_interval_text(const TimeVerdict& time) {
+  if (time.kind == TimeVerdict::Kind::kUnknown) return NotAvailable{"there are no pairs of processes"};
+  if (!std::isfinite(time.interval95.low)) return NotAvailable{"too few pairs for this level"};
   return fmt::format("{} to {}", percent_text(time.interval95.low), percent_text(time.interval95.high));
 }
 
-Json point_json(const CompareReport& report, std::size_t i) {
+PointEntry entry_of(const CompareReport& report, std::size_t i) {
   const ComparedPoint& point = report.points[i];
   const CompareVerdict& verdict = report.verdicts[i];
-  Json json;
-  json["label"] = point_label(report, i);
-  json["case"] = point.case_name;
-  json["size_bytes"] = point.size_bytes;
-  json["touch"] = point.touch;
-  json["thread"] = point.thread;
-  json["verdict"] = compare_word(verdict.kind);
-  json["reason"] = verdict.reason;
-  json["work"] = Json::array();
+  PointEntry entry;
+  entry.label = point_label(report, i);
+  entry.case_name = point.case_name;
+  entry.size_bytes = point.size_bytes;
+  entry.touch = point.touch;
+  entry.thread = point.thread;
+  entry.verdict = verdict.kind;
+  entry.reason = verdict.reason;
   for (const WorkChange& change : verdict.work) {
-    json["work"].push_back({{"figure", change.name},
-                            {"old", change.before},
-                            {"new", change.after},
-                            {"change", change.direction > 0   ? "more"
-                                       : change.direction < 0 ? "less"
-                                                              : "none proven"},
-                            {"decides", change.decides}});
+    entry.work.push_back({change.name, change.before, change.after,
+                          change.direction > 0   ? "more"
+                          : change.direction < 0 ? "less"
+                                                 : "none proven",
+                          change.decides});
   }
-  json["time"] = time_json(verdict.time);
-  json["change"] = change_text(point, verdict.time);
-  json["change_interval"] = change_interval_text(verdict.time);
-  json["old"] = side_json(point, false);
-  json["new"] = side_json(point, true);
-  json["pairs"] = Json::array();
+  entry.time = entry_of(verdict.time);
+  entry.change = change_text(point, verdict.time);
+  entry.change_interval = change_interval_text(verdict.time);
+  entry.before = side_of(point, false);
+  entry.after = side_of(point, true);
   for (const CostPair& pair : point.pairs) {
-    json["pairs"].push_back({{"old_ns", pair.a_ns}, {"new_ns", pair.b_ns}, {"first", pair.a_first ? "old" : "new"}});
+    entry.pairs.push_back({pair.a_ns, pair.b_ns, pair.a_first ? "old" : "new"});
   }
-  return json;
+  return entry;
 }
 
-/// The load of the last minute in words, and whether the machine was busy.
+/// Returns the load of the last minute in words, and whether the machine was busy.
 std::pair<std::string, bool> load_of(const Json& environment) {
   const Json& load = environment.at("load_average");
   if (!load.is_array()) return {"n/a", false};
@@ -118,15 +105,16 @@ std::pair<std::string, bool> load_of(const Json& environment) {
   return {json_line(load.at(0)), load_level(last, environment.at("cpus")) == LoadLevel::kBusy};
 }
 
-/// The figures of one process as Google Benchmark has them. Its format needs a CPU time, which is not measured here. An
-/// operation does not wait, so its wall time is the nearest figure (the context says so).
+/// Returns the metrics of one process in Google Benchmark's format. The format needs a CPU time, which is not measured
+/// here. Instead, the wall time is written as the CPU time, because an operation does not wait (the context of the file
+/// says so).
 Json repetition(const std::string& name, std::size_t index, std::size_t of, double ns) {
   return {
       {"name", name}, {"run_name", name}, {"run_type", "iteration"}, {"repetitions", of}, {"repetition_index", index},
       {"threads", 1}, {"iterations", 1},  {"real_time", ns},         {"cpu_time", ns},    {"time_unit", "ns"}};
 }
 
-/// Exact figures become counters if every process had the same value.
+/// Adds exact metrics as counters if every process had the same value.
 void add_counters(const CompareVerdict& verdict, bool after, Json& entry) {
   for (const WorkChange& change : verdict.work) {
     const Measured<std::int64_t>& figure = after ? change.after : change.before;
@@ -134,7 +122,7 @@ void add_counters(const CompareVerdict& verdict, bool after, Json& entry) {
   }
 }
 
-/// Six digits; blank if unknown.
+/// Returns six digits, or a blank cell if the number is unknown.
 Cell number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(fmt::format("{:.6g}", *value)) : Cell();
 }
@@ -147,13 +135,13 @@ using exchange::OutcomeKind;
 using exchange::OutcomeList;
 
 OutcomeKind outcome_kind(CompareKind kind) {
-  // What is AMBIGUOUS or INVALID proves nothing, and fails nothing.
+  // AMBIGUOUS and INVALID prove nothing, so these verdicts do not count as failures.
   constexpr OutcomeKind kKinds[] = {OutcomeKind::kSame, OutcomeKind::kBetter, OutcomeKind::kWorse,
                                     OutcomeKind::kSkipped, OutcomeKind::kSkipped};
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
-/// Of two runs, a point may be in one alone.
+/// Returns the name of the allocator. With two runs, a point may exist in only one of them.
 const std::string& name_of_allocator(const CompareReport& report, const ComparedPoint& point) {
   if (report.measured) return point.after.allocator;
   return point.before.allocator.empty() ? point.after.allocator : point.before.allocator;
@@ -169,7 +157,7 @@ std::vector<std::string> cells_of(const ComparedPoint& point, const TimeVerdict&
           bounded ? ratio_text(time.interval.low) + " to " + ratio_text(time.interval.high) : "n/a"};
 }
 
-/// NEW's figures, for a service that tracks them from commit to commit. "latency" is Bencher's own name for
+/// Returns NEW's metrics for a service that tracks metrics from commit to commit. "latency" is Bencher's own name for
 /// nanoseconds.
 std::vector<Measure> measures_of(const ComparedPoint& point, const CompareVerdict& verdict) {
   std::vector<Measure> measures;
@@ -199,7 +187,7 @@ Outcome outcome_of(const CompareReport& report, std::size_t i) {
   outcome.label = point_label(report, i);
   outcome.kind = outcome_kind(verdict.kind);
   outcome.fails = verdict.kind == CompareKind::kSlower;
-  outcome.verdict = compare_word(verdict.kind);
+  outcome.verdict = word(verdict.kind);
   outcome.headline = verdict.reason;
   if (verdict.kind != CompareKind::kSame) outcome.details = explain_text(report, i);
   outcome.cells = cells_of(point, verdict.time);
@@ -209,7 +197,7 @@ Outcome outcome_of(const CompareReport& report, std::size_t i) {
 }  // namespace
 
 std::string differing_conditions(const Json& before, const Json& after) {
-  // After each boot a machine has a few pages more or less.
+  // Slack for the memory size, because a machine has a few pages more or less after each boot.
   constexpr double kSlack = 0.01;
   static const std::vector<ConditionRow> rows{{"kernel", "kernel"},
                                               {"machine", "machine"},
@@ -231,41 +219,27 @@ std::string differing_conditions(const Json& before, const Json& after) {
   return fmt::format("{}", fmt::join(differences, "; "));
 }
 
-Json compare_json(const CompareReport& report) {
-  Json json;
-  json["schema"] = "zerotax.compare/1";
-  json["state"] = report.whole ? "complete" : "interrupted";
-  json["verdict"] = exchange::word_of(compare_kind(report.verdicts));
-  json["sentence"] = count_text(report.verdicts);
-  json["notes"] = compare_notes(report);
-  json["measured"] = report.measured;
-  json["old"] = thing_json(report.before);
-  json["new"] = thing_json(report.after);
-  json["cost"] = report.cost == Cost::kCalloc ? "calloc" : "total";
-  json["pairs_per_point"] = report.measured ? Json(report.pairs) : Json(nullptr);
-  to_json(json["method"], report.method);
-  const char* none = "there are no pairs of processes";
-  json["false_alarms"]["shuffled"] = report.shuffled_rate
-                                         ? Json{{"comparisons", report.shuffles}, {"share", *report.shuffled_rate}}
-                                         : not_available(none);
-  json["false_alarms"]["self_test"] =
-      report.self_test ? Json{{"comparisons", report.self_test->comparisons}, {"alarms", report.self_test->alarms}}
-                       : not_available("not asked for (--self-test)");
-  json["counts"] = Json::object();
-  for (const CompareKind kind : {CompareKind::kSame, CompareKind::kFaster, CompareKind::kSlower,
-                                 CompareKind::kAmbiguous, CompareKind::kInvalid}) {
-    json["counts"][compare_word(kind)] = 0;
-  }
-  json["points"] = Json::array();
+CompareDocument compare_document(const CompareReport& report) {
+  CompareDocument document;
+  document.state = completion(report.whole);
+  document.verdict = compare_kind(report.verdicts);
+  document.sentence = count_text(report.verdicts);
+  document.notes = compare_notes(report);
+  document.measured = report.measured;
+  document.before = entry_of(report.before);
+  document.after = entry_of(report.after);
+  document.cost = report.cost == Cost::kCalloc ? "calloc" : "total";
+  if (report.measured) document.pairs_per_point = report.pairs;
+  document.method = report.method;
+  if (report.shuffled_rate) document.false_alarms.shuffled = ShuffledAlarms{report.shuffles, *report.shuffled_rate};
+  std::size_t KindCounts::*const counts[] = {&KindCounts::same, &KindCounts::faster, &KindCounts::slower,
+                                             &KindCounts::ambiguous, &KindCounts::invalid};
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    json["points"].push_back(point_json(report, i));
-    Json& count = json["counts"][compare_word(report.verdicts[i].kind)];
-    count = count.get<int>() + 1;
+    document.points.push_back(entry_of(report, i));
+    ++(document.counts.*counts[static_cast<std::size_t>(report.verdicts[i].kind)]);
   }
-  return json;
+  return document;
 }
-
-void add_more(Json& document, Json more) { document["more"].push_back(std::move(more)); }
 
 Json google_benchmark_json(const CompareReport& report, bool after) {
   const ComparedThing& side = after ? report.after : report.before;
@@ -285,7 +259,7 @@ Json google_benchmark_json(const CompareReport& report, bool after) {
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const ComparedPoint& point = report.points[i];
     if (report.verdicts[i].kind == CompareKind::kInvalid) continue;
-    // Runs of several allocators have each point several times.
+    // Runs of several allocators contain each point several times.
     const std::string name = (report.measured ? "" : point.before.allocator + "/") + compared_key(point);
     std::vector<double> times;
     for (const CostPair& pair : point.pairs) times.push_back(after ? pair.b_ns : pair.a_ns);
@@ -314,15 +288,10 @@ std::string compare_csv(const CompareReport& report) {
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const ComparedPoint& point = report.points[i];
     const CompareVerdict& verdict = report.verdicts[i];
-    std::vector<Cell> cells{point.before.allocator,
-                            point.after.allocator,
-                            point.case_name,
-                            std::to_string(point.size_bytes),
-                            fmt::format("{:g}", point.touch),
-                            point.thread,
-                            compare_word(verdict.kind),
-                            number(side_ns(point, false)),
-                            number(side_ns(point, true))};
+    std::vector<Cell> cells{
+        point.before.allocator,           point.after.allocator, point.case_name,    std::to_string(point.size_bytes),
+        fmt::format("{:g}", point.touch), point.thread,          word(verdict.kind), number(side_ns(point, false)),
+        number(side_ns(point, true))};
     const TimeVerdict& time = verdict.time;
     const bool known = time.kind != TimeVerdict::Kind::kUnknown;
     for (const double log_ratio : {time.log_ratio, time.interval.low, time.interval.high}) {
@@ -350,7 +319,7 @@ std::vector<std::string> compare_notes(const CompareReport& report) {
   std::vector<std::string> notes;
   if (!report.whole) notes.emplace_back("Interrupted: the verdicts cover the pairs measured so far.");
   if (!report.measured) {
-    notes.emplace_back("The runs were made apart: what is counted is judged exactly, times decide nothing.");
+    notes.emplace_back("The runs were made separately: counts are judged exactly, but times decide nothing.");
   }
   const auto mixed = static_cast<std::uint64_t>(std::count_if(
       report.points.begin(), report.points.end(),

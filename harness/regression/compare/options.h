@@ -14,7 +14,7 @@ namespace zerotax::compare {
 
 inline constexpr std::int64_t kNotGiven = std::numeric_limits<std::int64_t>::min();
 
-/// What `zerotax compare` was given.
+/// The options of `zerotax compare`.
 struct Options {
   std::string before;
   std::string after;
@@ -23,7 +23,6 @@ struct Options {
   std::int64_t pairs = kNotGiven;
   std::string cost = "total";
   std::vector<std::string> explain;
-  std::int64_t self_test = 0;
   ExchangeOptions exchange;
   bool plot = false;
   std::string csv;
@@ -32,8 +31,8 @@ struct Options {
   std::string from = "64KiB";
   std::string to = "256MiB";
   std::int64_t grid = 2;
-  std::vector<Argument> of_measuring;  ///< have no effect on stored runs
-  std::vector<Argument> of_points;     ///< nor these with --along
+  std::vector<Argument> of_measuring;  ///< options without effect on stored runs
+  std::vector<Argument> of_points;     ///< options that also have no effect with --along
 
   [[nodiscard]] Cost paid() const { return cost == "calloc" ? Cost::kCalloc : Cost::kTotal; }
 };
@@ -41,11 +40,11 @@ struct Options {
 /// The axes of --along.
 std::vector<std::string> axis_names();
 
-/// `zerotax compare` of two commands, which --- separates in `words`: compares counts, and times in pairs of runs.
-/// Throws as the command.
+/// Runs `zerotax compare` on two commands, which --- separates in `words`: compares counts, and times in pairs of runs.
+/// Throws the same errors as the command.
 ExitStatus compare_programs(const Options& options, const std::vector<std::string>& words);
 
-/// `zerotax compare --along`. Throws as the command.
+/// Runs `zerotax compare --along`. Throws the same errors as the command.
 ExitStatus compare_along(const Options& options);
 
 }  // namespace zerotax::compare

@@ -18,8 +18,9 @@
 namespace zerotax::compare {
 namespace {
 
-/// Two audits of each side show a figure that differs by chance in half of the processes as constant on both sides, and
-/// different, in an eighth of the cases; seven do in one of 8,192.
+/// Number of audits of each side: at first, and in addition after a difference. Two audits can by chance show a metric
+/// as constant on each side, and different between sides. If half of the processes differ, the chance is an eighth;
+/// with seven audits, the chance is 1 in 8,192.
 constexpr unsigned kAudits = 2;
 constexpr unsigned kAuditsAgain = 5;
 
@@ -27,7 +28,7 @@ bool differ(const ComparedPoint& point) {
   return point.before.invalid.empty() && point.after.invalid.empty() && point.before.work != point.after.work;
 }
 
-/// Audits of each side, a process each, side by side. Returns false if it was stopped.
+/// Audits both sides at the same time, every audit in a separate process. Returns false if a signal stopped the audits.
 bool audit(const ComparePlan& plan, ComparedPoint& point, unsigned times, double seconds, Experiment& experiment) {
   Plan sides;
   sides.timeout_s = plan.timeout_s;
@@ -56,7 +57,7 @@ bool audit_all(const ComparePlan& plan, std::vector<ComparedPoint>& points) {
   experiment.expect(audits, static_cast<double>(audits));
   for (ComparedPoint& point : points) {
     if (!audit(plan, point, kAudits, 1, experiment)) return false;
-    // How many are made again is not known at first.
+    // The number of repeated audits is unknown at first.
     if (differ(point) && !audit(plan, point, kAuditsAgain, 0, experiment)) return false;
   }
   return true;
@@ -69,7 +70,7 @@ void add_faults(ComparedPoint& point) {
   }
 }
 
-/// "new.so" is "new=new.so": a path names itself.
+/// Names a library after its path: "new.so" becomes "new=new.so".
 std::string named(const std::string& word) {
   std::error_code failure;
   const bool has_name = word.find('=') != std::string::npos;
@@ -101,7 +102,7 @@ std::string key_of(const Point& point, bool by_allocator) {
   return (by_allocator ? point.allocator + "/" : "") + compared_key(start(point));
 }
 
-/// The metrics of every point that runs of every version have.
+/// Checks that every point has the metrics that runs of every version contain.
 void check_figures(const RunFile& run) {
   for (const Point& point : run.points) {
     if (!point.is_ok()) continue;
@@ -172,7 +173,7 @@ std::pair<Allocator, Allocator> resolve_sides(const std::string& before, const s
 }
 
 bool is_run_file(const std::string& word) {
-  // A name of an allocator never means a folder of that name.
+  // The name of an allocator is never read as the name of a folder.
   const auto& builtin = builtin_allocators();
   if (std::any_of(builtin.begin(), builtin.end(), [&](const auto& each) { return each.name == word; })) return false;
   std::error_code failure;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/fields.h"
 #include "base/names.h"
 #include "base/paired_times.h"
 #include "base/statistics.h"
@@ -17,6 +16,7 @@
 #include "cli/common_options.h"
 #include "cli/terminal_options.h"
 #include "compare/options.h"
+#include "files/document.h"
 #include "os/print.h"
 #include "run/allocators.h"
 #include "run/experiment.h"
@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostRuns = 10;
 constexpr std::size_t kTimes = 2;
 constexpr std::uint64_t kSeed = 20'161'212;
 
-/// One side of a comparison while it is recorded.
+/// One side of a comparison during recording.
 struct Recorded {
   const record::runs::Target& target;
   baseline::Program program{};
@@ -45,7 +45,7 @@ struct Recorded {
   }
 };
 
-/// Both, in turn. Throws Stop.
+/// Records the two commands alternately. Throws Stop.
 void record_both(Recorded& before, Recorded& after) {
   const std::size_t expected = 2 * baseline::gather_runs(0);
   Experiment experiment("recording both");
@@ -61,10 +61,10 @@ void record_both(Recorded& before, Recorded& after) {
   for (Recorded* side : {&before, &after}) side->program.measured_on = baseline::conditions_now(side->allocator);
 }
 
-/// The pairs of which both runs finished, and whether those are all.
+/// Returns the pairs in which both runs finished, and whether those are all pairs.
 std::pair<std::vector<TimedPair>, bool> time_pairs(const record::runs::Target& before,
                                                    const record::runs::Target& after, std::size_t count) {
-  // The first pair is a warm-up: files come from the page cache from then on.
+  // The first pair is a warm-up. Later runs find their files in the page cache.
   std::vector<TimedPair> pairs(count + 1);
   std::size_t timed = 0;
   std::vector<Item> items;
@@ -87,7 +87,7 @@ std::pair<std::vector<TimedPair>, bool> time_pairs(const record::runs::Target& b
   return {pairs, complete};
 }
 
-/// One kind of time of all pairs, and its medians.
+/// Returns the log ratios of one kind of time for all pairs, and stores the median times in `time`.
 TimeSample sample_of(const std::vector<TimedPair>& pairs, double TimedPair::*before, double TimedPair::*after,
                      ComparedTime& time) {
   TimeSample sample;
@@ -103,7 +103,8 @@ TimeSample sample_of(const std::vector<TimedPair>& pairs, double TimedPair::*bef
   return sample;
 }
 
-/// NEW with the name of OLD's own file for that of its own: the commands themselves are compared, whatever their names.
+/// Returns NEW with the name of its program file replaced by that of OLD, because the commands are compared whatever
+/// their names.
 baseline::Program named_as(const baseline::Program& old, baseline::Program program) {
   const std::string before = file_name(old.command.front());
   const std::string after = file_name(program.command.front());
@@ -117,12 +118,12 @@ baseline::Program named_as(const baseline::Program& old, baseline::Program progr
 
 constexpr std::int64_t kMostTimedPairs = 200;
 
-/// The words before and after ---.
+/// Returns the words before and after ---.
 std::pair<std::vector<std::string>, std::vector<std::string>> both_commands(const std::vector<std::string>& words) {
   const auto between = std::find(words.begin(), words.end(), "---");
   if (between == words.begin() || between == words.end() || between + 1 == words.end()) {
-    throw UsageError("two commands are compared, with --- between them",
-                     "give them as in: zerotax compare -- ./old input --- ./new input");
+    throw UsageError("give two commands, with --- between them",
+                     "for example: zerotax compare -- ./old input --- ./new input");
   }
   return {{words.begin(), between}, {between + 1, words.end()}};
 }
@@ -138,10 +139,10 @@ void add_settings(const std::vector<std::string>& env, record::runs::Target& bef
   }
 }
 
-/// Pairs of runs that are enough to prove a difference of time.
+/// Returns the number of pairs of runs that can prove a difference of time.
 std::size_t fewest_timed_pairs() { return fewest_pairs(kTimes, CompareMethod{}.alpha); }
 
-/// Judges what was measured of two commands.
+/// Judges the measurements of two commands.
 ProgramComparison compared(const baseline::Program& before, const baseline::Program& after,
                            std::vector<TimedPair> pairs) {
   ProgramComparison comparison;
@@ -155,18 +156,28 @@ ProgramComparison compared(const baseline::Program& before, const baseline::Prog
   comparison.passed = verdict != Verdict::kWorse && verdict != Verdict::kMixed;
   comparison.sentence = comparison.counts.sentence;
   if (comparison.pairs.empty()) return comparison;
-  comparison.times = {ComparedTime{"CPU time", 0, 0, {}}, ComparedTime{"wall time", 0, 0, {}}};
+  comparison.times.resize(kTimes);
+  comparison.times[0].name = "CPU time";
+  comparison.times[1].name = "wall time";
   const std::vector<TimeVerdict> verdicts = judge_times(
       {sample_of(comparison.pairs, &TimedPair::before_cpu_ns, &TimedPair::after_cpu_ns, comparison.times[0]),
        sample_of(comparison.pairs, &TimedPair::before_wall_ns, &TimedPair::after_wall_ns, comparison.times[1])});
-  for (std::size_t i = 0; i < kTimes; ++i) comparison.times[i].verdict = verdicts[i];
+  for (std::size_t i = 0; i < kTimes; ++i) {
+    ComparedTime& time = comparison.times[i];
+    time.verdict = verdicts[i].kind;
+    time.ratio = ratio_of(verdicts[i]);
+    time.p = verdicts[i].adjusted_p;
+    time.line = fmt::format("{} {} → {} ({}): {}", time.name, format_ns(time.before_ns), format_ns(time.after_ns),
+                            words_of(time.ratio), word(time.verdict));
+  }
   if (verdicts[0].kind == TimeVerdict::Kind::kSlower) comparison.passed = false;
-  comparison.sentence += "; " + words_of(comparison.times[0]);
+  comparison.sentence += "; " + comparison.times[0].line;
   return comparison;
 }
 
-/// Records both, in turn, until neither shows anything new, and then times `pairs` pairs, in random order. A signal
-/// ends it early; before anything can be compared, it throws Stop. Throws as measured() for a command that fails.
+/// Records the two commands alternately, until more runs show nothing new. Then times `pairs` pairs of runs in random
+/// order. A signal ends the measurement early; if nothing can be compared yet, throws Stop. For a command that fails,
+/// throws the same errors as measured().
 ProgramComparison compare_commands(const record::runs::Target& before, const record::runs::Target& after,
                                    std::size_t pairs) {
   Recorded old_side{before};
@@ -174,7 +185,7 @@ ProgramComparison compare_commands(const record::runs::Target& before, const rec
   record_both(old_side, new_side);
   auto [timed, complete] = time_pairs(before, after, pairs);
   ProgramComparison comparison = compared(old_side.program, new_side.program, std::move(timed));
-  comparison.complete = complete;
+  comparison.state = completion(complete);
   return comparison;
 }
 
@@ -186,7 +197,7 @@ std::string compare_text(const ProgramComparison& comparison, bool explain, cons
   };
   side("OLD", comparison.before);
   side("NEW", comparison.after);
-  for (const ComparedTime& time : comparison.times) text += wrap(words_of(time), "  ", "    ");
+  for (const ComparedTime& time : comparison.times) text += wrap(time.line, "  ", "    ");
   if (!comparison.pairs.empty()) {
     text += wrap(fmt::format("{} of runs; counts of {} and {}", format_counted(comparison.pairs.size(), "pair"),
                              format_counted(comparison.before.runs, "recorded run"),
@@ -209,14 +220,14 @@ exchange::OutcomeList compare_outcomes(const ProgramComparison& comparison) {
     exchange::Outcome outcome;
     outcome.suite = comparison.after.name;
     outcome.name = time.name;
-    outcome.verdict = word_of(time.verdict.kind);
-    outcome.headline = words_of(time);
+    outcome.verdict = word(time.verdict);
+    outcome.headline = time.line;
     using enum TimeVerdict::Kind;
-    outcome.kind = time.verdict.kind == kSlower   ? exchange::OutcomeKind::kWorse
-                   : time.verdict.kind == kFaster ? exchange::OutcomeKind::kBetter
-                   : time.verdict.kind == kSame   ? exchange::OutcomeKind::kSame
-                                                  : exchange::OutcomeKind::kSkipped;
-    outcome.fails = time.verdict.kind == kSlower && &time == comparison.times.data();
+    outcome.kind = time.verdict == kSlower   ? exchange::OutcomeKind::kWorse
+                   : time.verdict == kFaster ? exchange::OutcomeKind::kBetter
+                   : time.verdict == kSame   ? exchange::OutcomeKind::kSame
+                                             : exchange::OutcomeKind::kSkipped;
+    outcome.fails = time.verdict == kSlower && &time == comparison.times.data();
     list.outcomes.push_back(outcome);
   }
   if (list.kind == exchange::OutcomeKind::kSame || list.kind == exchange::OutcomeKind::kChanged) {
@@ -226,11 +237,6 @@ exchange::OutcomeList compare_outcomes(const ProgramComparison& comparison) {
 }
 
 }  // namespace
-
-std::string words_of(const ComparedTime& time) {
-  return fmt::format("{} {} → {} ({}): {}", time.name, format_ns(time.before_ns), format_ns(time.after_ns),
-                     words_of(ratio_of(time.verdict)), word_of(time.verdict.kind));
-}
 
 ExitStatus compare_programs(const Options& options, const std::vector<std::string>& words) {
   const auto [old_words, new_words] = both_commands(words);
@@ -242,16 +248,19 @@ ExitStatus compare_programs(const Options& options, const std::vector<std::strin
   const auto fewest = static_cast<std::int64_t>(fewest_timed_pairs());
   const std::int64_t pairs = options.pairs == kNotGiven ? std::int64_t{kUsualPairs} : options.pairs;
   if (options.pairs != kNotGiven && (pairs < fewest || pairs > kMostTimedPairs)) {
-    throw UsageError(fmt::format("--rounds {} cannot prove anything", pairs),
+    throw UsageError(fmt::format("--rounds {} is out of range", pairs),
                      fmt::format("give {} to {}", fewest, kMostTimedPairs));
   }
   std::vector<NamedPath> inputs = program_input(old_words);
   for (const NamedPath& input : program_input(new_words)) inputs.push_back(input);
   check_outputs(options.exchange.outputs(), inputs);
   const ProgramComparison comparison = compare_commands(before, after, static_cast<std::size_t>(pairs));
-  options.exchange.publish(compare_outcomes(comparison), compare_json(comparison),
-                           compare_text(comparison, !options.explain.empty(), palette_for(stdout)));
-  if (!comparison.complete) say_interrupted("times are of the pairs measured so far");
+  const Palette palette = palette_for(stdout);
+  const bool explain = !options.explain.empty();
+  options.exchange.publish(compare_outcomes(comparison), document_of(comparison),
+                           explain || wants_full_text() ? compare_text(comparison, explain, palette)
+                                                        : answer_text(compare_answer(comparison, palette)));
+  if (comparison.state == Completion::kInterrupted) say_interrupted("times cover the pairs measured so far");
   return comparison.passed ? ExitStatus::kDone : ExitStatus::kFinding;
 }
 

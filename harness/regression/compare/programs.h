@@ -3,43 +3,57 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/paired_times.h"
+#include "base/table.h"
 #include "baseline/result.h"
 
 namespace zerotax::compare {
 
-/// Runs of both commands without the recorder, one right after the other.
 struct TimedPair {
-  double before_cpu_ns = 0;  ///< user and system time, with all descendants
-  double after_cpu_ns = 0;
-  double before_wall_ns = 0;
-  double after_wall_ns = 0;
+  RESULT("pair of runs", "Runs of both commands without the recorder, one right after the other.");
+  FIELD(double, before_cpu_ns, "User and system time of OLD with its descendants.");
+  FIELD(double, after_cpu_ns, "User and system time of NEW with its descendants.");
+  FIELD(double, before_wall_ns, "Wall time of OLD.");
+  FIELD(double, after_wall_ns, "Wall time of NEW.");
 };
 
-/// A kind of time in both commands.
 struct ComparedTime {
-  const char* name = "";  ///< "CPU time"
-  double before_ns = 0;   ///< median
-  double after_ns = 0;
-  TimeVerdict verdict;
+  RESULT("compared time", "A kind of time in both commands.");
+  FIELD(std::string, name, "The kind of time.", one_of("CPU time|wall time"));
+  FIELD(double, before_ns, "Median of OLD, in nanoseconds.");
+  FIELD(double, after_ns, "Median of NEW, in nanoseconds.");
+  FIELD(TimeVerdict::Kind, verdict, "The verdict, by the rules of zerotax compare.", kTimeWords);
+  FIELD(TimeRatio, ratio, "The ratio of NEW to OLD.");
+  FIELD(double, p, "P-value of Wilcoxon's signed-rank test, corrected for the two kinds of time.");
+  FIELD(std::string, line, "The comparison in words: 'CPU time 23.1 ms → 28.0 ms (1.21 times; 1.19 to 1.23): SLOWER'.");
 };
 
-/// Two commands compared: what is counted, as `check` does it, and times, in pairs.
 struct ProgramComparison {
-  baseline::Program before;
-  baseline::Program after;
+  RESULT("zerotax comparison of two commands",
+         "Counts of two commands, compared as by `zerotax check`, and the time of each, in pairs "
+         "of runs. Written by `zerotax compare --json FILE -- COMMAND --- COMMAND`.");
+  static constexpr const char* kDocument = "zerotax.program_compare/1";
+  FIELD(Completion, state, "interrupted: a signal arrived before all pairs were timed.");
+  MEMBER_AS("verdict", counts.verdict, "The verdict on counts, in the words of zerotax check.",
+            baseline::kProgramVerdicts);
+  MEMBER_AS("advice", counts.advice,
+            "A change of the program that would undo the increase. Absent if the counts suggest none.", kAbsentIfEmpty);
+  MEMBER_AS("changes", counts.changes, "Metrics whose ranges do not overlap: worse, then better, then neither.");
+  MEMBER_AS("sites", counts.sites, "Call sites that differ, those with the most bytes first.");
+  MEMBER_AS("not_compared", counts.not_compared, "Metrics that were not compared, each with the reason.");
+  FIELD(std::string, sentence, "The verdict on counts and CPU time in one sentence.");
+  MEMBER(passed,
+         "Whether the exit status is 0: no count is worse, and NEW does not take more CPU time. Otherwise it is 1.");
+  FIELD(baseline::Program, before, "Metrics of OLD in its recorded runs.");
+  FIELD(baseline::Program, after, "Metrics of NEW in its recorded runs.");
+  FIELD(std::vector<ComparedTime>, times, "CPU time, then wall time; empty if no pair was timed.");
+  FIELD(std::vector<TimedPair>, pairs, "The pairs of runs, in the order in which they ran.");
   baseline::ProgramCheck counts;
-  std::vector<TimedPair> pairs;
-  std::vector<ComparedTime> times;  ///< CPU time, wall time; empty without pairs
-  bool complete = true;             ///< no signal came
-  bool passed = true;               ///< nothing that is counted is worse, and NEW does not take more CPU time
-  std::string sentence;
+  bool passed = true;
 };
 
-/// "CPU time 23.1 ms → 28.0 ms (1.21 times; 1.19 to 1.23): SLOWER", with the 95 % interval.
-std::string words_of(const ComparedTime& time);
-
-/// The object "zerotax.program_compare/1" (results/schema/program_compare.schema.json).
-Json compare_json(const ProgramComparison& comparison);
+/// Returns the answer on one screen: the counts that differ, and the call site that differs most.
+Answer compare_answer(const ProgramComparison& comparison, const Palette& palette);
 
 }  // namespace zerotax::compare

@@ -13,7 +13,7 @@
 namespace zerotax::compare {
 namespace {
 
-/// A figure over the processes of one side.
+/// A metric over the processes of one side.
 struct Seen {
   Measured<std::int64_t> shown;
   std::int64_t least = 0;
@@ -29,7 +29,8 @@ Seen look(const ComparedSide& side, const WorkFigure& figure) {
     values.push_back(*value);
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  // Faults may differ a little between processes, and are compared by their ranges; all else is the same every time.
+  // Faults may differ a little between processes, and are compared by their ranges. All other metrics must be equal in
+  // all processes.
   if (*least != *most && figure.of != &Work::faults) {
     return {NotAvailable{fmt::format("{} to {} in {} processes", *least, *most, values.size())}};
   }
@@ -46,7 +47,7 @@ WorkChange compare_figure(const ComparedPoint& point, const WorkFigure& figure) 
   if (after.most < before.least - slack) change.direction = -1;
   const bool bytes = figure.of == &Work::zeroed_bytes || figure.of == &Work::redundant_zeroed_bytes;
   const auto distance = change.direction > 0 ? after.least - before.most : before.least - after.most;
-  const bool enough = !bytes || is_change_of_block(static_cast<std::uint64_t>(distance), point.size_bytes);
+  const bool enough = !bytes || is_change_of_zeroing(static_cast<std::uint64_t>(distance), point.size_bytes);
   change.decides = change.direction != 0 && enough;
   return change;
 }
@@ -64,7 +65,7 @@ std::string time_text(const ComparedPoint& point, const TimeVerdict& time) {
   switch (time.kind) {
     case TimeVerdict::Kind::kUnknown:
       if (point.before.ns && point.after.ns && *point.before.ns == *point.after.ns) return "equal times";
-      return "times of one process each prove nothing";
+      return "a time from a single process proves nothing";
     case TimeVerdict::Kind::kSame:
       return "time is the same";
     case TimeVerdict::Kind::kFaster:
@@ -101,15 +102,15 @@ CompareVerdict judge(const ComparedPoint& point, const TimeVerdict& time) {
   } else if (time.kind == Time::kFaster) {
     verdict.kind = CompareKind::kFaster;
   } else {
-    // If a side does more of one thing and less of another, time alone decides.
+    // If a side does more of one kind of work and less of a second kind, the time alone decides.
     const bool same = time.kind == Time::kSame || (time.kind == Time::kUnknown && equal_ns);
     verdict.kind = same ? CompareKind::kSame : CompareKind::kAmbiguous;
   }
   return verdict;
 }
 
-/// The cost of one call: the median or, if calls are not alike, the mean over their kinds. There, the median would hide
-/// one kind. Nothing if it was not counted.
+/// Returns the cost of one call: the median if all calls are alike, otherwise the mean over the kinds of calls, because
+/// the median would hide a kind. Returns nothing if the metric was not counted.
 std::optional<std::uint64_t> per_call(const Point& point, Metric metric) {
   const std::vector<CallMode>& modes =
       row_of(metric).pass == MetricPass::kAudit ? point.audit_modes : point.timing_modes;
@@ -122,15 +123,15 @@ std::optional<std::uint64_t> per_call(const Point& point, Metric metric) {
   return modes.empty() ? point.count(metric) : static_cast<std::uint64_t>(std::llround(mean));
 }
 
-/// A count, or why the point has none.
+/// Returns a count, or why the point has none.
 Measured<std::int64_t> counted(const Point& point, Metric metric, std::optional<std::uint64_t> count) {
   if (count) return static_cast<std::int64_t>(*count);
   const std::string why = point[metric].why_not();
   return NotAvailable{why.empty() ? "not measured" : why};
 }
 
-/// The faults of an operation, or the first part of them that is not available. An untouched block has no faults from
-/// touching.
+/// Returns the faults of an operation, or the reason why the first missing part is unavailable. An untouched block has
+/// no faults from touching.
 Measured<std::int64_t> faults_of(const Point& point) {
   std::uint64_t sum = 0;
   for (const Metric metric : {Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults}) {
@@ -150,11 +151,6 @@ Measured<std::int64_t> calls_of(const Point& point) {
 }
 
 }  // namespace
-
-const char* compare_word(CompareKind kind) {
-  constexpr const char* kWords[] = {"SAME", "FASTER", "SLOWER", "AMBIGUOUS", "INVALID"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
 
 std::vector<TimeSample> time_samples(const std::vector<ComparedPoint>& points) {
   std::vector<TimeSample> samples;

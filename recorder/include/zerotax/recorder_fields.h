@@ -1,4 +1,4 @@
-/* Generates, from one list of fields, the struct and the description of it that goes into the trace. */
+/* Generates the struct of an event, and its description for the trace, from one list of fields. */
 #ifndef ZEROTAX_RECORDER_FIELDS_H
 #define ZEROTAX_RECORDER_FIELDS_H
 
@@ -12,11 +12,11 @@
 #define ZEROTAX_KIND_UNSIGNED 1
 #define ZEROTAX_KIND_SIGNED 2
 #define ZEROTAX_KIND_FLOAT 3
-#define ZEROTAX_KIND_TEXT 4 /* char: an array of them ends at its first 0 */
+#define ZEROTAX_KIND_TEXT 4 /* char; the text in a char array ends at its first 0 */
 
-/* Defines `struct NAME` and its type of event. Each field is (type, name) or (type, name, count): integers, float,
- * double, char arrays (text), arrays of them; 1 to 16 fields. The same definition in several source files is one type.
- */
+/* Defines `struct NAME` and its type of event. Each of the 1 to 16 fields is (type, name) or (type, name, count). The
+ * type of a field is an integer, float, double, or an array of these; a char array is text. The same definition in
+ * several source files is one type. */
 #define ZEROTAX_EVENT(NAME, ...)                                                                                  \
   struct NAME {                                                                                                   \
     ZEROTAX_EACH_(ZEROTAX_MEMBER_, NAME, __VA_ARGS__)                                                             \
@@ -30,7 +30,7 @@
                 ZEROTAX_BYTES_(NAME))                                                                             \
   ZEROTAX_TYPE_OF_(NAME)
 
-/* Records an event in one line; the arguments after NAME initialise its struct. */
+/* Records an event in one line. The arguments after NAME initialize its struct. */
 #define ZEROTAX_RECORD(NAME, ...)                                                      \
   do {                                                                                 \
     ZEROTAX_QUIET_                                                                     \
@@ -39,7 +39,7 @@
     zerotax_record_bytes(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME)); \
   } while (0)
 
-/* The same, with a time of the caller's (zerotax_record_at). */
+/* Records an event with the caller's time (zerotax_record_at). */
 #define ZEROTAX_RECORD_AT(MONOTONIC_NS, NAME, ...)                                                \
   do {                                                                                            \
     ZEROTAX_QUIET_                                                                                \
@@ -48,23 +48,23 @@
     zerotax_record_at(&NAME##_zerotax_type, &zerotax_event_, ZEROTAX_BYTES_(NAME), MONOTONIC_NS); \
   } while (0)
 
-/* An event without fields: that it happened, and when. */
+/* Defines an event without fields, of which only the time is recorded. */
 #define ZEROTAX_MARK_EVENT(NAME) ZEROTAX_TYPE_(NAME, 0, 0, 0)
 #define ZEROTAX_MARK(NAME) zerotax_record_bytes(&NAME##_zerotax_type, 0, 0)
 
-/* The rest is implementation. */
+/* Everything below is implementation. */
 
-/* Fields that are not named are 0 on purpose. */
+/* Fields that are not named are intentionally 0. */
 #define ZEROTAX_QUIET_ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
 #define ZEROTAX_LOUD_ _Pragma("GCC diagnostic pop")
 
 #define ZEROTAX_TYPE_(NAME, FIELDS, COUNT, BYTES) \
   __attribute__((unused)) static struct zerotax_type NAME##_zerotax_type = {0, #NAME, FIELDS, COUNT, BYTES};
 
-/* Size up to the end of the last field: a packet ends there, but the struct may have padding after it. */
+/* Returns the size up to the end of the last field, where the record ends. The struct may have padding after it. */
 #define ZEROTAX_BYTES_(NAME) offsetof(struct NAME##_zerotax_end, zerotax_end_)
 
-/* Turns a field in brackets into arguments; the third is optional. */
+/* Turns a field in parentheses into arguments. The third argument is optional. */
 #define ZEROTAX_PICK_(A, B, C, CHOSEN, ...) CHOSEN
 #define ZEROTAX_MEMBER_(NAME, FIELD) ZEROTAX_MEMBER_OF_ FIELD
 #define ZEROTAX_MEMBER_OF_(...) ZEROTAX_PICK_(__VA_ARGS__, ZEROTAX_MEMBER_ARRAY_, ZEROTAX_MEMBER_ONE_, 0)(__VA_ARGS__)
@@ -85,8 +85,8 @@
 namespace zerotax {
 template <typename T>
 constexpr uint32_t field_kind() {
-  static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>, "no type that a trace can hold");
-  static_assert(sizeof(T) <= 8, "no number of more than 8 bytes");
+  static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>, "a trace cannot hold this type");
+  static_assert(sizeof(T) <= 8, "a trace cannot hold numbers of more than 8 bytes");
   if constexpr (std::is_same_v<T, char>) return ZEROTAX_KIND_TEXT;
   if constexpr (std::is_floating_point_v<T>) return ZEROTAX_KIND_FLOAT;
   if constexpr (std::is_enum_v<T>)

@@ -13,8 +13,11 @@ TEST(ClientsDocument, OfEveryCommittedRunComesBackByteForByte) {
 TEST(ClientsDocument, WithoutRatesSaysWhyInEachOfThem) {
   Clients clients{};
   ClientResult& result = clients.results.emplace_back();
-  result.rates = NotAvailable{"skipped: no python3 has cffi"};
-  EXPECT_EQ(read_clients(clients_json(clients)).results.front().rates.why(), result.rates.why());
+  result.set(NotAvailable{"skipped: no python3 has cffi"});
+  const ClientResult read = read_clients(clients_json(clients)).results.front();
+  EXPECT_EQ(read.versions.why(), "skipped: no python3 has cffi");
+  EXPECT_EQ(read.ops, read.received_bytes);
+  EXPECT_EQ(read.max_resident_bytes.why(), "skipped: no python3 has cffi");
 }
 
 TEST(ClientsDocument, OfALineThatIsNoneThereAreNoRates) {

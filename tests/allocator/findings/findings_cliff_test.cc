@@ -8,14 +8,19 @@
 namespace zerotax::findings {
 namespace {
 
-Json threshold(std::uint64_t at, double touch = 0, bool exact = true, bool noisy = false) {
-  return {{"allocator", "a"}, {"touch", touch}, {"thread", "main"}, {"after_bytes", at - 1},
-          {"at_bytes", at},   {"exact", exact}, {"noisy", noisy}};
+MeasuredThreshold threshold(std::uint64_t at, double touch = 0, bool exact = true, bool noisy = false) {
+  return {.allocator = "a",
+          .touch = touch,
+          .thread = "main",
+          .after_bytes = at - 1,
+          .at_bytes = at,
+          .exact = exact,
+          .noisy = noisy};
 }
 
-Json thresholds(const std::vector<Json>& all) { return {{"thresholds", all}}; }
+Json thresholds(const std::vector<MeasuredThreshold>& all) { return {{"thresholds", all}}; }
 
-/// Zeroes what it says of each size.
+/// Points of a lane, each with a size and its zeroed bytes.
 std::vector<Made> lane(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& sizes, double touch = 0) {
   std::vector<Made> points;
   points.reserve(sizes.size());
@@ -26,7 +31,8 @@ std::vector<Made> lane(const std::vector<std::pair<std::uint64_t, std::uint64_t>
 TEST(Cliff, IsBetweenPointsOneByteApart) {
   EXPECT_EQ(found_in(lane({{kMiB - 1, 0}, {kMiB, kMiB}})), Ids{"a-cliff-1048576 medium"});
   EXPECT_EQ(found_in(lane({{kMiB - 1, kMiB - 1}, {kMiB, 0}})), Ids{"a-cliff-1048576 medium"});
-  EXPECT_EQ(found_in(lane({{kMiB - 2, 0}, {kMiB, kMiB}})), Ids{}) << "nobody knows where between the two";
+  EXPECT_EQ(found_in(lane({{kMiB - 2, 0}, {kMiB, kMiB}})), Ids{})
+      << "the place of the change between the two sizes is unknown";
 }
 
 TEST(Cliff, TakesTenTimes) {
@@ -46,11 +52,11 @@ TEST(Cliff, IsAtAThresholdIfThePointsOnBothSidesSaySo) {
   const Json at = thresholds({threshold(777'781)});
   EXPECT_EQ(found_in(lane({{512 * kKiB, 0}, {kMiB, kMiB}}), at), Ids{"a-cliff-777781 low"});
   EXPECT_EQ(found_in(lane({{512 * kKiB, 0}, {kMiB, 0}}), at), Ids{});
-  EXPECT_EQ(found_in(lane({{kMiB, kMiB}}), at), Ids{}) << "there is no point below";
+  EXPECT_EQ(found_in(lane({{kMiB, kMiB}}), at), Ids{}) << "no point below the threshold was measured";
 }
 
 TEST(Cliff, IsNotSeenPastAnotherThreshold) {
-  // What lies beyond the next threshold, on either side, behaves in another way again.
+  // These points lie beyond the neighboring thresholds, so they show nothing about this threshold.
   EXPECT_EQ(found_in(lane({{512 * kKiB, 0}, {2 * kMiB, 2 * kMiB}}), thresholds({threshold(777'781), threshold(kMiB)})),
             Ids{});
   EXPECT_EQ(found_in(lane({{512 * kKiB, 0}, {800'000, 0}, {2 * kMiB, 2 * kMiB}}),
@@ -84,7 +90,6 @@ TEST(Cliff, BetweenSizesFurtherApartNamesThese) {
             "from 512 KiB to 1 MiB, across the threshold at 777,781 bytes, zeroed bytes go from 0 to 1,048,576");
 }
 
-/// A plan of what `points` are.
 Plan plan_of(const std::vector<Point>& points) {
   Plan plan;
   plan.allocators.push_back({"a", "", {}, {}, points.front().version.word().value_or("")});

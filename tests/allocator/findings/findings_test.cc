@@ -26,7 +26,7 @@ TEST(Findings, FreshMemoryZeroedInEveryCallIsHighFromAMebibyteOn) {
             Ids{"a-redundant-fresh-64KiB low"});
 }
 
-/// What of the page shows each finding, by the beginning of its id.
+/// Returns the parts of the page that show each finding, by the first part of its id.
 Json shown_by_id(const std::vector<Made>& made) {
   std::vector<Json> points;
   points.reserve(made.size());
@@ -54,7 +54,7 @@ TEST(Findings, WhatTheFirstCallDoesIsShownByTheFigureOfFirstCalls) {
 }
 
 TEST(Findings, FreshMemoryZeroedByTheFirstCallAloneIsLow) {
-  // What later calls do not do differs from the first, too.
+  // Later calls write no zeros, so the first call also differs from the later ones.
   EXPECT_EQ(found_in({{.first_redundant = kMiB, .first_populated = kMiB}}),
             (Ids{"a-first-calls-differ-dearer-1MiB low", "a-redundant-fresh-first-1MiB low"}));
   EXPECT_EQ(found_in({{.touch = 1, .first_redundant = kHalf, .first_populated = kHalf}}),
@@ -90,7 +90,7 @@ TEST(Findings, APurgeStormIsByTheFaultsOfWhatIsTouched) {
   Made unmapped = purged;
   unmapped.free_calls = {"munmap"};
   EXPECT_EQ(found_in({unmapped}), Ids{"a-purge-storm-1MiB low"});
-  // A hundredth of the pages is touched: three.
+  // One percent of the pages is touched, rounded up to three pages.
   Made little = purged;
   little.touch = 0.01;
   little.touch_faults = 2;
@@ -115,7 +115,8 @@ TEST(Findings, ZeroingBeyondTheRequestIsMoreThanRounding) {
   EXPECT_EQ(found_in({{.zeroed = kMiB + kMiB / 16 - 1}}), Ids{});
   EXPECT_EQ(found_in({{.size = 8192, .zeroed = 8192 + 4095}}), Ids{});
   EXPECT_EQ(found_in({{.size = 20 * kMiB, .first_zeroed = 32 * kMiB}}), Ids{"a-zeroing-beyond-20MiB medium"});
-  // Sizes that fit their class lie in between.
+  // 768 KiB fits its size class exactly, so nothing beyond the request is zeroed. The finding's range includes this
+  // size.
   EXPECT_EQ(found_in({{.size = 640 * kKiB, .zeroed = 768 * kKiB},
                       {.size = 768 * kKiB, .zeroed = 768 * kKiB},
                       {.size = 896 * kKiB, .zeroed = kMiB}}),
@@ -125,7 +126,7 @@ TEST(Findings, ZeroingBeyondTheRequestIsMoreThanRounding) {
 TEST(Findings, RecordsOfANewThreadAreNotBeyondTheRequest) {
   const Made worker{.thread = "worker", .zeroed = 2 * kMiB};
   EXPECT_EQ(found_in({{}, worker}), Ids{});
-  EXPECT_EQ(found_in({worker}), Ids{"a-zeroing-beyond-1MiB medium"}) << "there is no other thread to tell by";
+  EXPECT_EQ(found_in({worker}), Ids{"a-zeroing-beyond-1MiB medium"}) << "no other thread was measured for comparison";
 }
 
 TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
@@ -135,7 +136,7 @@ TEST(Findings, AWorkerThatCostsTenTimesMoreOrLessDiffers) {
   EXPECT_EQ(found_in({main, worker}), Ids{"a-worker-differs-1MiB medium"});
   EXPECT_EQ(found_in({{.calloc_faults = 13}, worker}), Ids{});
   EXPECT_EQ(found_in({{.calloc_faults = 256}, {.thread = "worker"}}), Ids{"a-worker-differs-cheaper-1MiB medium"});
-  EXPECT_EQ(found_in({worker}), Ids{}) << "there is nothing to compare with";
+  EXPECT_EQ(found_in({worker}), Ids{}) << "nothing was measured for comparison";
 }
 
 TEST(Findings, WhatAWorkerAloneDoesIsADifferenceAndNoMore) {
@@ -218,12 +219,12 @@ TEST(Findings, AnUpperBoundIsNoFindingByItself) {
   reused["zero_ns"] = not_available("calloc takes no longer than malloc");
   EXPECT_EQ(ids_of(reused), Ids{});
   reused["zero_ns"] = 500;
-  EXPECT_EQ(ids_of(reused), Ids{"a-redundant-reuse-1MiB medium"}) << "it takes the time of storing them";
+  EXPECT_EQ(ids_of(reused), Ids{"a-redundant-reuse-1MiB medium"}) << "the zeros take the time of the stores";
 
   Made made{.zeroed = kMiB, .redundant = kMiB, .populated = kMiB, .first_redundant = kMiB};
   EXPECT_EQ(ids_of(bound(point_of(made))), Ids{});
   made.calloc_faults = 256;
-  EXPECT_EQ(ids_of(bound(point_of(made))), Ids{"a-redundant-fresh-1MiB high"}) << "it takes the faults";
+  EXPECT_EQ(ids_of(bound(point_of(made))), Ids{"a-redundant-fresh-1MiB high"}) << "the zeros take the page faults";
 
   Json first = bound(point_of({.first_zeroed = kMiB, .first_redundant = kMiB, .first_populated = kMiB}));
   EXPECT_EQ(ids_of(first), Ids{});
@@ -235,7 +236,7 @@ TEST(Findings, AnUpperBoundIsNoFindingByItself) {
   EXPECT_EQ(ids_of(in_free).size(), 1U);
   EXPECT_EQ(ids_of(bound(in_free)), Ids{});
   in_free["redundant_zeroed_in_free_bytes"] = 0;
-  EXPECT_EQ(ids_of(bound(in_free)), Ids{"a-zeroing-in-free-1MiB low"}) << "what the program wrote is gone";
+  EXPECT_EQ(ids_of(bound(in_free)), Ids{"a-zeroing-in-free-1MiB low"}) << "the zeros overwrote the program's data";
 }
 
 TEST(Findings, FaultsThatCopyAreNoPurgeStorm) {
@@ -292,7 +293,7 @@ TEST(Findings, WhoDidNotComeToItsEndIsFoundAndItsFiguresAreNot) {
   EXPECT_EQ(found("crashed", "audit pass: exited with status 0 in calloc, operation 7"), "a-crash-1MiB");
   EXPECT_EQ(found("timeout", "audit pass: not done after 60 s: in calloc, operation 1"), "a-hang-1MiB");
   EXPECT_EQ(found("failed", "audit pass: calloc returned NULL (errno not set), operation 2"), "a-null-1MiB");
-  // A case without its server is not the allocator's doing.
+  // A missing server for the case is not the allocator's fault.
   EXPECT_EQ(found("failed", "audit pass: no server: while the case was set up"), "0");
 }
 
@@ -317,12 +318,12 @@ TEST(Findings, TheTextFitsATerminalOf80Columns) {
   }
   const std::string text = text_of(points);
   EXPECT_NE(text.find("glibc-redundant-reuse-100MiB"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with("\nTo try settings on a program of your own: zerotax advise -- COMMAND\n")) << text;
+  EXPECT_TRUE(text.ends_with("\nTo try settings on your own program: zerotax advise -- COMMAND\n")) << text;
   EXPECT_EQ(text_of({}).find("zerotax advise"), std::string::npos) << "nothing was found";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     const std::string line = text.substr(begin, end - begin);
-    // A setting is one word, which is not cut: it is there to be copied.
+    // A setting is one word that users copy, so it is not cut.
     const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
     EXPECT_TRUE(line.size() <= 80 || one_word) << line;
     begin = end + 1;

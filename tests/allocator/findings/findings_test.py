@@ -1,4 +1,4 @@
-"""`zerotax findings`: what is planted, or known of an allocator, is found, and nothing else."""
+"""`zerotax findings` finds exactly the planted flaws, and the known ones of real allocators."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ REFERENCE = SOURCE / "results" / "reference"
 
 
 def find(tmp_path, run, *arguments):
-    """The checked findings of a run, and the exit status."""
+    """Returns the checked findings of a run, and the exit status."""
     file = tmp_path / "run.json"
     file.write_text(json.dumps(run))
     done = zerotax("findings", file, "--json", "-", *arguments)
@@ -25,22 +25,23 @@ def find(tmp_path, run, *arguments):
 
 
 def names(findings):
-    """Ids by allocator, without it."""
+    """Returns the ids of findings without the name of the allocator."""
     return {each["id"].removeprefix(each["allocator"] + "-") for each in findings}
 
 
-# What each policy does that it need not, at the sizes below, with nothing touched and with everything, on both threads.
+# Findings about each policy at these sizes, with nothing and with everything touched, on both threads.
 SIZES = [64 * KIB, MIB, 8 * MIB]
 FIRST = "redundant-fresh-first-1MiB"
 PLANTED = {
     "planted_never": {"purge-storm-1MiB"},
     "planted_memset": {FIRST, "redundant-reuse-1MiB"},
     "planted_inline": {FIRST, "redundant-reuse-1MiB"},
-    # From just below 1 MiB on; smaller blocks are mapped each time.
+    # This policy zeroes from just below 1 MiB on, and maps smaller blocks in each call.
     "planted_memset_above": {FIRST, "redundant-reuse-1MiB", "purge-storm-64KiB"},
     "planted_half": {"redundant-reuse-1MiB", "first-calls-differ-1MiB", "purge-storm-1MiB"},
     "planted_dirty": {"not-zero-1MiB"},
-    # Nothing touched, the worker's zeros; all touched, the main thread's faults.
+    # With nothing touched, the zeros of the worker differ from the main thread's; with everything touched, the main
+    # thread's faults differ.
     "planted_threshold_worker": {"worker-differs-1MiB", "worker-differs-cheaper-1MiB", "purge-storm-1MiB"},
 }
 
@@ -80,7 +81,7 @@ def test_the_evidence_is_of_the_points(tmp_path, run):
     assert f"{MIB:,}" in found["title"] and found["knobs"] == []
 
 
-# What Debian 12's allocators are known to do (docs/findings.md), by their versions.
+# Known flaws of Debian 12's allocators (docs/findings.md), by their versions.
 REAL = {
     ("glibc", "2.36"): {"redundant-reuse-20MiB", "first-calls-differ-20MiB", "purge-storm-100MiB"},
     ("jemalloc", "5.3.0"): {"purge-storm-1MiB", "purge-storm-100MiB"},
@@ -113,18 +114,18 @@ def test_the_real_ones_are_found_to_do_what_they_are_known_to_do(tmp_path):
 def test_points_without_a_result_are_told_of_and_why(tmp_path):
     file = tmp_path / "run.json"
     file.write_text(json.dumps(measure(*planted("planted_crash"), "--size", MIB, "--ops", 8, status=1)))
-    done = zerotax("findings", file)
+    done = zerotax("findings", file, "--full")
     assert done.returncode == 1 and "1 of 1 points have no result" in done.stdout
     assert "planted_crash-crash-1MiB" in done.stdout and "killed by SIGSEGV in calloc, operation 3" in done.stdout
 
 
 def test_the_reference_has_findings_and_their_text_fits_80_columns():
-    done = zerotax("findings", REFERENCE)
+    done = zerotax("findings", REFERENCE, "--full")
     assert done.returncode == 1, done.stderr
     assert "mimalloc-redundant-fresh-100MiB" in done.stdout
-    # A setting is one word, which is not cut: it is there to be copied.
+    # A setting is one word that users copy, so it is not cut.
     assert [line for line in done.stdout.splitlines() if len(line) > 80 and " " in line.strip()] == []
-    only = zerotax("findings", REFERENCE, "--allocator", "jemalloc").stdout
+    only = zerotax("findings", REFERENCE, "--allocator", "jemalloc", "--full").stdout
     assert "jemalloc-purge-storm-100MiB" in only and "mimalloc-" not in only
 
 

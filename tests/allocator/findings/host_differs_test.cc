@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kSize = 1 << 20;
 
-/// A point of the allocator "a" that zeroes so much, on a host.
+/// A point of the allocator "a" on a host, with a number of zeroed bytes.
 Json control(const std::string& host, std::uint64_t zeroed, std::uint64_t size = kSize) {
   Made made;
   made.allocator = "a";
@@ -35,7 +35,7 @@ TEST(HostDiffers, FiresWhereTwoHostsZeroDifferently) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].at("id"), "a-host-differs-1MiB");
   EXPECT_EQ(found[0].at("severity"), "medium");
-  EXPECT_EQ(found[0].at("title"), "calloc(1 MiB) does other work on n2 than on n1");
+  EXPECT_EQ(found[0].at("title"), "calloc(1 MiB) does different work on n2 than on n1");
   EXPECT_NE(found[0].at("sentence").get<std::string>().find("is 0 on n1 and 1,048,576 on n2"), std::string::npos);
 }
 
@@ -49,7 +49,7 @@ TEST(HostDiffers, IsSilentAboutAPageAtAnEdge) {
 
 TEST(HostDiffers, IsSilentAboutWhatIsNotTheSameTwiceOnOneHost) {
   Json unsteady = control("n2", kSize);
-  unsteady["zeroed_bytes"] = not_available("not the same when it was measured again");
+  unsteady["zeroed_bytes"] = not_available("a second measurement gave another result");
   EXPECT_EQ(found_of({control("n1", 0), unsteady}).size(), 0U);
 }
 

@@ -21,8 +21,8 @@ TEST(MetricsText, EachMetricHasTheUnitAtTheEndOfItsName) {
 
 TEST(MetricsText, AKnobSaysWhatItChangedOrWhyThatIsNotKnown) {
   const NamedMetrics metrics{{"calloc_ns", {2000.0}}, {"avoids", {false}}};
-  EXPECT_EQ(knob_json({{"A", "1"}}, metrics)["text"], "calloc_ns 2.00 µs; avoids no");
-  EXPECT_EQ(knob_json({{"A", "1"}}, NotAvailable{"not tried"})["text"], "not tried");
+  EXPECT_EQ(knob_entry({{"A", "1"}}, metrics).text, "calloc_ns 2.00 µs; avoids no");
+  EXPECT_EQ(knob_entry({{"A", "1"}}, NotAvailable{"not tried"}).text, "not tried");
 }
 
 }  // namespace

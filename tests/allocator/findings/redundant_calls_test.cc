@@ -27,7 +27,7 @@ std::optional<std::vector<RedundantCalls>> calls_of(const Json& point) {
   return redundant_calls(point_from_json(point));
 }
 
-/// Zeroes fresh memory in 2 calls of 7, and a reused block in the others.
+/// A point that zeroes fresh memory in 2 of 7 calls, and a reused block in the others.
 Json alternating() {
   Json point = point_of({.redundant = kMiB, .calloc_faults = 0, .ns = 5000});
   point["modes"] = {{"audit", {audited(5, kMiB, 0), audited(2, kMiB, kMiB)}},
@@ -70,7 +70,7 @@ TEST(RedundantCalls, AreNotTakenForThoseThatOneHugePageWouldExplain) {
 }
 
 TEST(RedundantCalls, TakeNoTimeFromCallsThatGotOtherMemory) {
-  // The audit saw fresh memory in each call, the timing pass took no fault.
+  // The audit pass saw fresh memory in each call, but the timing pass saw no faults.
   const auto calls = calls_of(point_of({.redundant = kMiB, .populated = kMiB, .calloc_faults = 0}));
   ASSERT_TRUE(calls && calls->size() == 1);
   EXPECT_FALSE(calls->front().calloc_faults);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kRequested = 8 * kMiB;
 
-/// A point of refill_loop: what of a round is refilled, what it cost, all returned by brk.
+/// A point of refill_loop with the refilled bytes and the time of a round; all memory is returned by brk.
 Json refill_point(const std::string& allocator, const Json& refilled, double ns, double touch = 1) {
   Json point = point_of({.allocator = allocator, .touch = touch, .touch_faults = 2016, .ns = ns});
   point["case"] = "refill_loop";
@@ -37,7 +37,7 @@ std::string severity_beside(double peer_ns) {
 TEST(RefillStorm, FiresFromHalfOfWhatARoundUsesOn) {
   EXPECT_EQ(storms_of({refill_point("a", kRequested / 2, 1000)}).size(), 1U);
   EXPECT_EQ(storms_of({refill_point("a", kRequested / 2 - 1, 1000)}).size(), 0U);
-  // Half of the pages are written, so half as much is most of it.
+  // Only half of the pages are written, so a quarter of the requested bytes is half of the written ones.
   EXPECT_EQ(storms_of({refill_point("a", kRequested / 4, 1000, 0.5)}).size(), 1U);
   EXPECT_EQ(storms_of({refill_point("a", kRequested / 4 - 1, 1000, 0.5)}).size(), 0U);
 }
@@ -47,7 +47,8 @@ TEST(RefillStorm, ItsSeverityIsTheCostBesideTheFastestPeer) {
   EXPECT_EQ(severity_beside(101), "medium");
   EXPECT_EQ(severity_beside(500), "medium");
   EXPECT_EQ(severity_beside(501), "low");
-  EXPECT_EQ(storms_of({refill_point("a", kRequested, 1000)})[0].at("severity"), "low") << "there is no peer";
+  EXPECT_EQ(storms_of({refill_point("a", kRequested, 1000)})[0].at("severity"), "low")
+      << "no other allocator was measured";
 }
 
 TEST(RefillStorm, SaysByWhatAndHowMuch) {

@@ -9,7 +9,7 @@ namespace zerotax::findings {
 
 namespace {
 
-/// Points of which the truth is known: all of the block zeroed needlessly, or nothing, or not known.
+/// A point whose block is zeroed completely and needlessly, or not at all.
 Json zeroed(std::uint64_t size, bool needlessly, const std::string& allocator = "a", double ns = 1000) {
   const std::uint64_t bytes = needlessly ? size : 0;
   return point_of(Made{.allocator = allocator, .size = size, .zeroed = bytes, .redundant = bytes, .ns = ns});
@@ -73,13 +73,14 @@ TEST(SummaryRanges, OfManyTheFirstFewAreTold) {
 
 TEST(SummaryFirstCall, IsNotSaidToBeCleanWhereItIsNotKnown) {
   Json known = zeroed(kMiB, true);
-  EXPECT_TRUE(has(sentence_of(judged({known}), "each", "a 1.0"), "The first calloc of a process does not."));
+  EXPECT_TRUE(
+      has(sentence_of(judged({known}), "each", "a 1.0"), "The first calloc of a process writes no needless zeros."));
   Json unknown = known;
   unknown["first_ops"][0]["redundant_zeroed_bytes"] = not_available("no PAGEMAP_SCAN");
   const Json summary = judged({unknown});
   EXPECT_EQ(summary.at("allocators")[0].at("redundant_first").at("word"), "unknown");
-  EXPECT_TRUE(has(sentence_of(summary, "each", "a 1.0"), "It is not known what the first calloc of a process does."));
-  EXPECT_FALSE(has(sentence_of(summary, "each", "a 1.0"), "does not."));
+  EXPECT_TRUE(has(sentence_of(summary, "each", "a 1.0"), "The behavior of the first calloc of a process is unknown."));
+  EXPECT_FALSE(has(sentence_of(summary, "each", "a 1.0"), "writes no needless zeros"));
 }
 
 TEST(SummarySlow, IsTenTimesTheFastestAndWhatCanBeNoticed) {
@@ -93,7 +94,7 @@ TEST(SummarySlow, IsTenTimesTheFastestAndWhatCanBeNoticed) {
   EXPECT_EQ(word(99'999), "never");
   EXPECT_EQ(word(100'000), "always");
   EXPECT_EQ(judged({zeroed(kMiB, false)}).at("allocators")[0].at("slow").at("word"), "unknown")
-      << "there is nothing to compare with";
+      << "nothing was measured for comparison";
 }
 
 TEST(SummaryWorst, IsTheLargestRatioWithItsTime) {
@@ -131,7 +132,7 @@ TEST(SummaryWarnings, SayThatTheRunWasDisturbedAndNothingOtherwise) {
     return judged({zeroed(kMiB, true)}, {{"state", state}, {"load", load}});
   };
   EXPECT_EQ(sentence_of(warned(true, "complete"), "warning", "Load"),
-            "Measured under load. Times are not to be relied on; counts are right.");
+            "Measured under load. Times are unreliable; counts are right.");
   EXPECT_TRUE(has(sentence_of(warned(false, "interrupted"), "warning", "Not complete"), "The run is interrupted"));
   const Json quiet = warned(false, "complete");
   for (const Json& sentence : quiet.at("sentences")) EXPECT_NE(sentence.at("part"), "warning");
@@ -159,7 +160,7 @@ TEST(SummaryReturns, NeedsACallThatGivesBackAndFaultsThatBringItAgain) {
     return judged({point}).at("allocators")[0].at("returns").at("word").get<std::string>();
   };
   EXPECT_EQ(word({"munmap"}, 256), "always");
-  EXPECT_EQ(word({"madvise"}, 0), "never") << "MADV_FREE or MADV_HUGEPAGE: nothing comes again";
+  EXPECT_EQ(word({"madvise"}, 0), "never") << "MADV_FREE or MADV_HUGEPAGE: no memory is refilled";
   EXPECT_EQ(word({}, 256), "never");
 }
 

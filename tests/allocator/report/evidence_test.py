@@ -1,4 +1,5 @@
-"""docs/upstream: each bug of another project has a page, a report, a reproducer that compiles, and measured numbers."""
+"""In docs/upstream, each bug of another project has a page, a report, a reproducer that compiles, and measured numbers.
+"""
 
 import os
 import re
@@ -16,7 +17,7 @@ VERDICTS = ("real", "cured in", "not reproduced", "not ours")
 MOST_LINES = 60
 MOST_BYTES = 40_000
 WIDEST = 140
-# 20,971,528, and 20,971,528 bytes: a count as a page writes it. No version, year or issue has three digits after a comma.
+# A count as written on pages, such as 20,971,528. Versions, years and issue numbers do not have this form.
 COUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
@@ -29,13 +30,14 @@ def text_of(folder):
 
 
 def reproducer_of(folder):
-    """In C, or in the language that the bug needs."""
+    """Returns the reproducer, in C or in another language that the bug requires."""
     found, = [path for path in folder.iterdir() if path.stem == "reproducer"]
     return found
 
 
 def measured(folder):
-    """Every whole number of its results: JSON, or text that a command printed, with commas."""
+    """Returns all integers in the results, from JSON and from the output of commands (with commas between thousands).
+    """
     found = set()
     for file in (EVIDENCE / folder.name).iterdir():
         digits = r"\d+" if file.suffix == ".json" else r"\d[\d,]*"
@@ -67,7 +69,7 @@ def test_every_count_of_a_page_was_measured(folder):
     files = list((EVIDENCE / folder.name).iterdir())
     assert files and all(file.stat().st_size < MOST_BYTES for file in files)
     known = measured(folder)
-    # What others claimed comes before.
+    # The text before this heading quotes numbers that other people measured.
     ours = {"README.md": text_of(folder).split("## Measured")[1], "report.md": (folder / "report.md").read_text(encoding="utf-8")}
     for name, text in ours.items():
         for number in COUNT.findall(text):
@@ -85,7 +87,7 @@ def test_a_reproducer_needs_its_language_alone(folder, tmp_path):
             pytest.skip("no node")
         command = ["node", source]
     else:
-        # Its build takes a minute the first time: gofmt reads it all the same.
+        # The first build of a Go program takes a minute, so only gofmt checks its syntax.
         if shutil.which("gofmt") is None:
             pytest.skip("no gofmt")
         done = subprocess.run(["gofmt", "-l", source], capture_output=True, text=True, check=True)

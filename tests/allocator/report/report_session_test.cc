@@ -9,7 +9,7 @@
 namespace zerotax::report {
 namespace {
 
-/// A session that looks for one finding at 64 KiB.
+/// A session that searches for one finding at 64 KiB.
 ReportSession session_of(const Allocator& subject, std::vector<Allocator> controls = {},
                          const std::string& finding = "redundant-reuse") {
   ReportRequest request;
@@ -45,7 +45,7 @@ ReportData data_of(const Finding& finding) {
 
 TEST(ReportSession, SurveysWhatWasPlanted) {
   ReportSession session = session_of(planted_allocator("memset"));
-  // It zeroes every block, fresh or kept.
+  // This allocator zeroes fresh and kept blocks.
   EXPECT_EQ(names_of(session.survey()), (std::vector<std::string>{"redundant-fresh-first", "redundant-reuse"}));
 }
 
@@ -54,7 +54,7 @@ TEST(ReportSession, FindsNothingInAnAllocatorThatNeverZeroes) {
   const auto names = names_of(session.survey());
   EXPECT_EQ(std::count(names.begin(), names.end(), "redundant-reuse"), 0);
   EXPECT_EQ(std::count(names.begin(), names.end(), "redundant-fresh-first"), 0);
-  // A finding that does not show when it is measured again makes no report.
+  // A finding that does not show in a second measurement leads to no report.
   EXPECT_FALSE(session.measure(reuse_at(64 * kKiB)));
 }
 

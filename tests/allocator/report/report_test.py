@@ -1,4 +1,6 @@
-"""`zerotax report`: a report is written if its reproducer shows it here, in the form that its project wants."""
+"""If the reproducer shows the finding on this machine, `zerotax report` writes a report in the form of the project's
+tracker.
+"""
 
 import json
 import os
@@ -8,6 +10,7 @@ import subprocess
 import tempfile
 
 import pytest
+from answers import check_screen
 from conftest import (
     BUILD, MIB, NOBODY, SOURCE, UNHURRIED_MIMALLOC, check_schema, interrupt, is_na, planted, skip_if_unreadable,
     zerotax)
@@ -22,7 +25,7 @@ def report(folder, *arguments, status=0, **how):
 
 
 def read(folder):
-    """The checked report.json of a folder, and its text."""
+    """Returns the checked report.json of a folder, and the text of the report."""
     found = json.loads((folder / "report.json").read_text())
     check_schema(found, "report")
     for line in (folder / "points.jsonl").read_text().splitlines():
@@ -33,7 +36,9 @@ def read(folder):
 
 
 def check_reproducer(folder, found):
-    """As whoever gets the report would try it: compiled with warnings as errors, run under the allocator and without."""
+    """Runs the reproducer as a reader of the report would: compiled with warnings as errors, and run with and without
+    the allocator.
+    """
     lines = (folder / "reproducer.c").read_text()
     assert lines.count("\n") <= 40
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "reproducer.c", "-o", "reproducer"],
@@ -48,7 +53,7 @@ def check_reproducer(folder, found):
 
 
 def check_numbers(found, text):
-    """Title, text and table have the numbers that were measured."""
+    """Checks that title, text and table have the measured numbers."""
     assert found["finding"]["title"] in text and found["reproducer"]["how"] in text
     assert found["reproducer"]["shown"]["output"].splitlines()[-1] in text
     for knob in found["finding"]["knobs"]:
@@ -64,7 +69,7 @@ FLAW = "planted_memset-redundant-reuse-1MiB"
 
 @pytest.fixture(scope="module")
 def memset_report(tmp_path_factory):
-    """A finding that is asked for is looked for at its own size alone."""
+    """The report of a requested finding, which is searched for only at the size in the finding's id."""
     folder = tmp_path_factory.mktemp("report") / "out"
     done = report(folder, *planted("planted_memset"), "--finding", FLAW)
     return folder, done
@@ -84,7 +89,11 @@ def test_a_planted_flaw_is_reported_and_reproduces(memset_report):
     check_reproducer(folder / FLAW, found)
     assert found["finding"]["severity"] == "medium" and found["thresholds"] == []
     assert "Hypothesis" in text and f"{100 * MIB:,}" in text and is_na(found["project"])
-    assert found["finding"]["title"] in done.stdout
+    lines = done.stdout.splitlines()
+    check_screen(lines)
+    text = " ".join(done.stdout.split())
+    assert lines[0].startswith("A report was written for 1 finding of planted_memset") and found["finding"]["title"] in text
+    assert "and not under " in text and f"{folder / FLAW}/report." in done.stdout
 
 
 def test_the_table_has_the_controls_beside_it(memset_report):
@@ -103,7 +112,7 @@ def test_the_table_has_the_controls_beside_it(memset_report):
 def test_a_healthy_allocator_has_nothing_to_report(tmp_path):
     done = report(tmp_path / "out", *planted("planted_never"))
     assert "nothing to report" in done.stdout
-    # The output says that it maps a fresh block each time, and leaves a report to whoever minds.
+    # The output names a finding of lower severity, which the user may report.
     assert "planted_never-purge-storm-" in done.stdout
     assert not (tmp_path / "out").exists()
 
@@ -120,7 +129,7 @@ def test_what_is_found_but_does_not_reproduce_is_refused(tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_an_ordinary_user_can_report():
     skip_if_unreadable()
-    # Not pytest's tmp_path, which nobody may enter.
+    # Other users may not enter pytest's tmp_path.
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o777)
@@ -144,7 +153,7 @@ def test_an_allocator_that_gets_through_nothing_is_not_called_healthy(tmp_path):
 
 @pytest.mark.long("a whole study before the report")
 def test_the_words_are_about_the_size_that_was_asked_for(tmp_path):
-    # The finding reaches to 100 MiB, by which it is usually named.
+    # The finding extends to 100 MiB, and usually has that size in its name.
     report(tmp_path / "out", *planted("planted_dirty"), "--finding", "planted_dirty-not-zero-1MiB")
     folder = tmp_path / "out" / "planted_dirty-not-zero-1MiB"
     found, text = read(folder)
@@ -192,7 +201,7 @@ def test_without_a_c_compiler_the_remedy_is_said(tmp_path):
     assert "gcc" in done.stderr and not (tmp_path / "out").exists()
 
 
-# One for each form; the versions are Debian 12's.
+# One allocator for each form, with the versions of Debian 12.
 REAL = {
     "distribution": ("mimalloc", "2.0.9", "redundant-fresh-20MiB", ["--size", "20MiB"], "report.txt",
                      ["fixed in 2.2.7: upgrade", "mimalloc#1104", "Tags: fixed-upstream"]),
@@ -230,7 +239,7 @@ def test_a_real_allocator_is_reported_in_the_form_of_its_project(tmp_path, form)
 
 
 def versions():
-    """The first point of each built-in allocator, measured once."""
+    """Returns the versions of the built-in allocators, measured once."""
     if not versions.known:
         done = zerotax("run", "--size", "64KiB", "--ops", 2, "--json", "-")
         versions.known = {each["name"]: each for each in json.loads(done.stdout)["allocators"]}

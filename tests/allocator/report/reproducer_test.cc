@@ -30,12 +30,12 @@ TEST(Reproducer, EveryFindingHasOneOfAtMostFortyLinesThatCompilesWithoutAWarning
         reproducer_source(of(name, name.starts_with("worker") ? "worker-differs" : name, 104857600), kWords);
     EXPECT_LE(std::count(source.begin(), source.end(), '\n'), 40) << name;
     EXPECT_EQ(source.find('@'), std::string::npos) << name;
-    const ReproducerProgram program(compiler, source);  // throws if there is a warning
+    const ReproducerProgram program(compiler, source);  // throws if the compiler warns
   }
 }
 
 TEST(Reproducer, ShowsNothingOfTheCLibraryWhereThereIsNothingToShow) {
-  // Mappings of 48 MiB are made and given back with every call, and not zeroed: glibc keeps blocks up to 32 MiB.
+  // glibc keeps only blocks up to 32 MiB, so every call makes and removes a mapping of 48 MiB without zeroing.
   const CCompiler compiler = find_c_compiler();
   for (const char* name :
        {"redundant-fresh", "redundant-reuse", "first-calls-differ", "not-zero", "cliff", "worker-differs"}) {

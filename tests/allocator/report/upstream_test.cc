@@ -28,7 +28,8 @@ TEST(Upstream, AFixIsOfTheSameSeries) {
   EXPECT_EQ(fixed_later(duplicate, "2.0.9"), "2.2.7");
   EXPECT_EQ(fixed_later(duplicate, "1.9.6"), "1.9.7");
   EXPECT_EQ(fixed_later(duplicate, "3.2.7"), std::nullopt);
-  EXPECT_EQ(fixed_later(duplicate, "2.4.1"), std::nullopt) << "fixed already, so what shows there is something new";
+  EXPECT_EQ(fixed_later(duplicate, "2.4.1"), std::nullopt)
+      << "the cause is already fixed, so the finding is something new";
   EXPECT_EQ(fixed_later(duplicate, "0.9"), "1.9.7");
   EXPECT_EQ(fixed_later(duplicate, ""), std::nullopt);
   EXPECT_EQ(fixed_later({}, "2.0.9"), std::nullopt);

@@ -1,4 +1,4 @@
-"""An allocator that ends the process it is measured in is a finding, in every command: exit status 1, never silence."""
+"""Every command reports an allocator that ends its own measured process as a finding, with exit status 1."""
 
 import json
 import re
@@ -12,7 +12,7 @@ HEALTHY = ["--allocator", f"dies={LIBRARY}"]
 
 
 def dying(orders):
-    """The arguments for the allocator that dies as ordered, PLACE:OPERATION:WAY."""
+    """Returns the arguments for an allocator that ends the process as ordered by PLACE:OPERATION:WAY."""
     return [*HEALTHY, "--env", f"dies:PLANTED_DIES={orders}"]
 
 
@@ -31,7 +31,7 @@ def healthy_baseline(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stored_run(tmp_path_factory):
-    """A run of one that dies in its third calloc, as a file."""
+    """Results of a run with an allocator that ends the process in its third calloc."""
     file = tmp_path_factory.mktemp("run") / "run.json"
     done = zerotax("run", *dying("calloc:3:_exit"), "--size", SIZE, "--size", MIB, "--ops", 8, "--json", file)
     assert done.returncode == 1, done.stderr
@@ -82,7 +82,7 @@ def test_an_end_after_the_last_operation_but_before_the_measurement_is_complete_
 @pytest.mark.parametrize("way", ["child_goes_on", "child_goes_on_awaited"])
 def test_a_child_that_goes_on_in_place_of_its_parent_proves_nothing(way):
     point = run_point(f"calloc:3:{way}")
-    # The child has come back from calloc, no further.
+    # The child has returned from calloc, but has not finished the operation.
     assert point["status"] == "crashed"
     assert re.fullmatch(r"audit pass: exited with status 0 .*, operation 3", point["reason"])
 
@@ -110,7 +110,7 @@ def test_an_end_in_the_constructor_is_told_by_every_command(command, tmp_path, h
     "constructor:0:close_streams", "constructor:0:close_others", "constructor:0:close_all",
     "calloc:2:close_streams", "calloc:2:close_all"])
 def test_descriptors_that_an_allocator_closes_are_not_taken_for_another_build(orders):
-    # The driver's own are found again by another way; what the audit loses in the middle is n/a, never a wrong number.
+    # If an allocator closes the driver's descriptors, metrics that the audit loses are n/a, and never wrong.
     point = run_point(orders, status=0)
     assert (point["status"], point["ops"]) == ("ok", 8)
     assert point["zeroed_bytes"] == 0 or is_na(point["zeroed_bytes"])
@@ -134,14 +134,14 @@ def test_a_hang_and_a_null_are_findings_too(tmp_path):
         file = tmp_path / f"{name}.json"
         zerotax("run", "--allocator", f"mine={library}", "--size", SIZE, "--ops", 8, *more, "--json", file)
         assert point_of(json.loads(file.read_text()), "mine")["status"] == status
-        done = zerotax("findings", file)
+        done = zerotax("findings", file, "--full")
         assert done.returncode == 1 and f"mine-{name}-256KiB" in done.stdout
 
 
 def test_thresholds_says_that_its_search_failed_and_why(tmp_path):
     file = tmp_path / "thresholds.json"
     done = zerotax("thresholds", *dying("calloc:1:_exit"), "--from", "64KiB", "--to", "256KiB", "--touch", 0,
-                   "--thread", "main", "--json", file)
+                   "--thread", "main", "--full", "--json", file)
     assert done.returncode == 1
     assert "the search failed: at 64 KiB: crashed" in done.stdout
     assert "exited with status 0 in" in " ".join(done.stdout.split())
@@ -172,7 +172,7 @@ def test_a_baseline_is_made_of_healthy_points_unless_others_are_allowed(allocato
     assert done.returncode == 0
     assert "the baseline contains points that fail" in done.stdout and f": {status}" in done.stdout
     check_schema(json.loads(file.read_text()), "baseline")
-    done = zerotax("check", *allocator, "--baseline", file)
+    done = zerotax("check", "--full", *allocator, "--baseline", file)
     assert done.returncode == 0 and "a failure that the baseline accepts: calloc_loop 1 MiB" in done.stdout
 
 

@@ -1,6 +1,6 @@
-"""What an allocator does to make the instrument lie, it does in vain: the truth, a bound, or n/a with the reason.
+"""Allocators that try to falsify measurements fail: zerotax reports the truth, a bound, or n/a with the reason.
 
-The allocators are tests/planted/hostile, their truths hostile_truth.py.
+The allocators are in tests/planted/hostile, and the true values in hostile_truth.py.
 """
 
 import json
@@ -9,7 +9,7 @@ import pytest
 from conftest import LONG_TOO, MIB, differences, is_na, measure, options, planted, point_of, watches_inline_stores, zerotax
 from hostile_truth import HOSTILE, PAGE, TRUTH, check_zeroed, hostile
 
-# The size, and the part of the block that the program touches. ./run test makes the first run.
+# Pairs of block size and touched fraction. ./run test uses only the first pair.
 RUNS = [(MIB, 1.0), (300_001, 0.0)] if LONG_TOO else [(MIB, 1.0)]
 OPS = 8
 
@@ -46,7 +46,9 @@ def test_time_of_zeroing_is_part_of_calloc_and_never_without_bytes(runs, name, s
 
 
 def check_times(point):
-    """zero_ns is at most calloc_ns, is above 0 only beside zeroed bytes, and says how it was found."""
+    """Checks that zero_ns is at most calloc_ns, and that zero_ns is above 0 only if bytes were zeroed and a method is
+    named.
+    """
     for entry, call in ((point, point["calloc_ns"]), *((entry, entry["calloc_ns"]) for entry in point["first_ops"])):
         if is_na(entry["zero_ns"]):
             continue
@@ -70,7 +72,7 @@ def test_many_small_memsets_are_not_timed_by_their_clocks(runs):
         point = point_of(runs[size, touch], "memset_ten_thousand", size_bytes=size)
         if is_na(point["zero_ns"]) or point["zero_ns_method"] == "calloc minus malloc":
             continue
-        # Ten thousand pairs of clocks take several times as long as the call.
+        # A time that included ten thousand clock readings would be several times the time of the call.
         assert point["zero_ns"] < 3 * point["calloc_ns"]["median"]
 
 
@@ -81,14 +83,15 @@ def test_system_calls_that_were_not_counted_are_not_available(runs):
 
 
 def test_a_filter_of_seccomp_finds_what_dispatch_does(runs):
-    # Those whose calls are not simply carried out.
+    # These allocators make system calls in children, signal handlers or on other stacks.
     names = ["int80", "vfork_child", "child_process", "clone_in_each_call", "other_stack", "handles_sigsys", "signal_handler",
              "signal_handler_masked", "signal_stack", "longjmp_out_of_signal"]
     run = measure(*hostile(*names, "process_of_same_memory"), "--size", MIB, "--touch", 1, "--ops", OPS,
                   ZEROTAX_SYSCALLS="seccomp")
     found = {name: differences(point_of(run, name), point_of(runs[MIB, 1.0], name)) for name in names}
     assert found == {name: [] for name in names}
-    # It waits a few times; the other process, which makes other calls, has its memory and its thread pointer.
+    # This allocator's own calls only sleep. Another process with the same memory and thread pointer makes the other
+    # calls.
     assert set(point_of(run, "process_of_same_memory")["calloc_syscalls"]) == {"clock_nanosleep"}
 
 
@@ -98,12 +101,13 @@ def test_of_a_block_without_a_page_of_its_own_nothing_is_claimed_that_only_pages
     for size in (24, 1000, 4096):
         zeroed = point_of(run, name, size_bytes=size)["zeroed_bytes"]
         assert is_na(zeroed) and ("no page of its own" in zeroed["na"] or not watches_inline_stores(run)), size
-    # The C library's calloc clears up to 72 bytes by stores of its own, and more by memset, to the byte.
+    # The C library's calloc clears up to 72 bytes with its own stores, and more with memset. The bytes of both kinds
+    # are counted exactly.
     assert is_na(point_of(run, "glibc", size_bytes=24)["zeroed_bytes"])
     assert point_of(run, "glibc", size_bytes=1000)["zeroed_bound"] == "exact"
 
 
-# Somebody else populates the pages, or takes them away: calloc itself stores no zeros.
+# The calloc of these allocators stores no zeros. Other threads or the kernel populate or remove the pages.
 NOT_ITS_OWN = ["helper_drops", "helper_drops_and_populates", "helper_populates_beside_faults", "process_of_same_memory",
                "clone_in_each_call", "process_madvise_populate", "guard_pages"]
 
@@ -114,10 +118,10 @@ def test_who_stores_nothing_is_accused_of_nothing(thread, tmp_path):
     for point in run["points"]:
         assert is_na(point["zeroed_bytes"]) or point["zeroed_bytes"] == 0, point["allocator"]
         assert all(is_na(entry["zeroed_bytes"]) or entry["zeroed_bytes"] == 0 for entry in point["first_ops"])
-        # Each call has at least the pages that it populates zeroed by the kernel.
+        # In each round, the kernel zeroes at least the touched pages.
         if point["touch"] == 1:
             assert is_na(point["kernel_zeroed_bytes"]) or point["kernel_zeroed_bytes"] >= MIB, point["allocator"]
-        # What goes back by the less common calls counts as returned.
+        # Memory counts as returned even if an unusual system call returned it.
         if point["touch"] == 1 and point["allocator"] in ("process_madvise_populate", "guard_pages"):
             returned = point["returned_bytes"]
             assert is_na(returned) or returned >= MIB, (point["allocator"], returned)
@@ -129,7 +133,7 @@ def test_who_stores_nothing_is_accused_of_nothing(thread, tmp_path):
 
 def test_pages_that_mremap_cut_off_are_zeroed_again(runs):
     point = point_of(runs[MIB, 1.0], "mremap_cut", size_bytes=MIB)
-    # The block keeps its first page.
+    # The block keeps its first page, so the kernel zeroes one page less.
     assert point["kernel_zeroed_bytes"] == MIB - PAGE and point["returned_bytes"] >= MIB - PAGE
 
 

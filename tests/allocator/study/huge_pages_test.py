@@ -1,4 +1,4 @@
-"""`--thp`: the memory that a process holds with huge pages and without, and the findings of it."""
+"""`--thp` reports the memory that a process holds with and without huge pages, and the findings about it."""
 
 import json
 
@@ -10,9 +10,9 @@ WORDS = ["run", *planted("planted_huge"), "--size", 64 * KIB, "--touch", 1, "--o
 
 
 def held_with(tmp_path, when):
-    """(the run's point, its file)."""
+    """Returns a run's point and its file."""
     file = tmp_path / f"{when}.json"
-    done = zerotax(*WORDS, "--thp", when, "--json", file)
+    done = zerotax(*WORDS, "--thp", when, "--full", "--json", file)
     if done.returncode == 3:
         pytest.skip(done.stderr)
     assert done.returncode == 0, done.stderr
@@ -26,20 +26,20 @@ def test_a_block_in_a_huge_page_of_its_own_holds_all_of_it(tmp_path):
     point, file, table = held_with(tmp_path, "madvise")
     held = point["held"]
     assert held["huge_bytes"] == HUGE
-    # Nothing else differs: exact to the page.
+    # Apart from the block's pages, the memory held is the same with and without huge pages.
     assert held["bytes"] - held["without_huge_bytes"] == HUGE - 64 * KIB
     assert held["after_free_bytes"] - held["after_free_without_huge_bytes"] == HUGE - 64 * KIB
-    assert point["touch_faults"] == 0   # in the steady state
+    assert point["touch_faults"] == 0   # steady state
     assert "memory held" in table and "in huge" in table
     found = json.loads(zerotax("findings", file, "--json", "-").stdout)
     check_schema(found, "findings")
     titles = {finding["id"]: finding["title"] for finding in found["findings"]}
     assert "1.94 MiB more" in titles["planted_huge-huge-page-zeroing-64KiB"]
     assert "1.94 MiB more" in titles["planted_huge-huge-pages-outlive-free-64KiB"]
-    # The summary says so beside its counts, which are of small pages.
-    summary = " ".join(zerotax("findings", file, "--summary").stdout.split())
+    # The summary names this memory separately, because the summary's counts are of small pages.
+    summary = " ".join(zerotax("findings", file, "--summary", "--full").stdout.split())
     assert "Counts are of pages of 4 KiB. Under planted_huge " in summary
-    assert "with huge pages a process with one block of 64 KiB holds 1.94 MiB more." in summary
+    assert "with huge pages, a process with one block of 64 KiB holds 1.94 MiB more." in summary
 
 
 def test_without_huge_pages_nothing_is_held_beyond_the_block(tmp_path):
@@ -48,8 +48,8 @@ def test_without_huge_pages_nothing_is_held_beyond_the_block(tmp_path):
     assert held["huge_bytes"] == 0 and held["bytes"] == held["without_huge_bytes"]
     found = json.loads(zerotax("findings", file, "--json", "-").stdout)["findings"]
     assert not [finding for finding in found if "huge" in finding["rule"]]
-    summary = " ".join(zerotax("findings", file, "--summary").stdout.split())
-    assert "With huge pages no process holds much more." in summary
+    summary = " ".join(zerotax("findings", file, "--summary", "--full").stdout.split())
+    assert "With huge pages, no process holds much more memory." in summary
 
 
 def test_bytes_zeroed_are_those_of_small_pages_whatever_the_huge_ones(tmp_path):

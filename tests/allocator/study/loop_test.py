@@ -1,4 +1,4 @@
-"""`zerotax run --loop`: calloc beside malloc, with what redundant zeroing costs."""
+"""`zerotax run --loop` compares calloc with malloc, including the cost of redundant zeroing."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ COST = {"wall_s", "user_s", "kernel_s", "faults", "voluntary_switches", "involun
 
 
 def loops(*arguments, status=0):
-    """The checked document."""
+    """Returns the checked document."""
     done = zerotax("run", "--loop", *arguments, "--json", "-")
     assert done.returncode == status, done.stderr
     document = json.loads(done.stdout)
@@ -27,8 +27,9 @@ def loop_of(document, allocator):
 
 @pytest.fixture(scope="module")
 def two():
-    """One that never zeroes and one that always does, 1 MiB, 5,000 calls: a clock's tick counts CPU time, and 200 may end
-    between two."""
+    """An allocator that never zeroes and one that always zeroes, with 5,000 calls of 1 MiB. CPU time is counted in
+    clock ticks, and 200 calls may end between two ticks.
+    """
     return loops(*planted("planted_never", "planted_memset"), "--size", "1MiB", "--ops", 5000, "--seconds", 60)
 
 
@@ -50,7 +51,7 @@ def test_fresh_memory_zeroed_in_each_call_is_faulted_in_by_it():
     document = loops("--allocator", "glibc", "--env", "glibc:GLIBC_TUNABLES=glibc.malloc.mmap_threshold=131072", "--size",
                      "1MiB", "--ops", 50, "--touch", 1)
     found = loop_of(document, "glibc")
-    # Both write to all pages of a fresh mapping, calloc's loop and malloc's.
+    # In each call, both the calloc loop and the malloc loop write to all pages of a fresh mapping.
     assert found["malloc"]["faults"] == found["calloc"]["faults"] >= 50 * MIB // PAGE
 
 
@@ -70,7 +71,7 @@ def test_cycles_are_counted_or_said_to_be_unavailable(two):
 
 def test_the_table_has_both_totals_and_says_what_redundant_zeroing_costs():
     done = zerotax("run", "--loop", *planted("planted_never", "planted_memset"), *options("size", ["1MiB", 64 * KIB]),
-                   "--ops", 50)
+                   "--ops", 50, "--full")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "50 allocations of 1 MiB, nothing written"

@@ -1,10 +1,10 @@
-"""Calls that are not alike are shown kind by kind, each with its share; no sentence joins two of them."""
+"""If calls differ, each kind of call is shown with its share, and no sentence mixes kinds."""
 import json
 
 import pytest
 from conftest import MIB, PAGE, check_schema, options, planted, point_of, zerotax
 
-OPS = 33  # 5 to warm up, and four times seven
+OPS = 33  # 5 operations of warm-up, and four cycles of seven
 PAGES = MIB // PAGE
 
 
@@ -32,7 +32,7 @@ def test_one_call_in_seven_has_a_mode_of_its_own(run):
     point = point_of(run, "planted_one_in_seven")
     assert kinds(point, "audit", "zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes") == [
         (24, 0, 0, 0), (4, MIB, MIB, MIB)]
-    # The header of a fresh mapping has a page of its own.
+    # A fresh mapping has a separate page for its header.
     assert kinds(point, "timing", "calloc_faults") == [(24, 1), (4, 1 + PAGES)]
 
 
@@ -48,12 +48,12 @@ def test_calls_that_are_alike_have_none(run):
 
 
 def test_the_table_names_both_kinds(file):
-    done = zerotax("run", *planted("planted_one_in_seven"), *options("size", [MIB]), "--ops", OPS)
+    done = zerotax("run", *planted("planted_one_in_seven"), *options("size", [MIB]), "--ops", OPS, "--full")
     assert "4 of 28 calls: 1 MiB zeroed, 1 MiB of it redundant, 1 MiB populated" in done.stdout, done.stdout
 
 
 def test_findings_say_how_many_calls(run, file):
-    done = zerotax("findings", file)
+    done = zerotax("findings", file, "--full")
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
     assert ("At 1 MiB, 4 of 28 callocs get fresh memory, which is zero, and write zeros over it: at 1 MiB 1,048,576 "

@@ -34,7 +34,7 @@ TEST(Plan, InterleavesAllocatorsWithinASize) {
 TEST(Plan, KeysTellPointsApart) {
   Plan plan = plan_of_two();
   add_points(plan, {{"a", "b"}, {1, 2}, {0.0, 0.5}, {"main", "worker"}}, {});
-  ASSERT_EQ(plan.points.size(), 32U) << "a key that is another's takes its place";
+  ASSERT_EQ(plan.points.size(), 32U) << "a key of another point takes its place";
   std::set<std::string> keys;
   for (const PointSpec& point : plan.points) {
     keys.insert(

@@ -1,4 +1,6 @@
-"""Zeroing in free is reported as exactly as zeroing in calloc: by memset, by stores of its own, before pages go."""
+"""Zeroing in free is reported as exactly as zeroing in calloc, whether by memset, by other stores, or before pages are
+returned.
+"""
 
 import json
 import math
@@ -23,12 +25,12 @@ def run():
 
 
 def touched_bytes(size, touch):
-    """Bytes of the block in the pages that the program wrote to."""
+    """Returns the bytes of the block in pages that the program wrote to."""
     return min(size, math.ceil(touch * math.ceil(size / PAGE)) * PAGE)
 
 
 def whole(size, touch):
-    """All of the block is cleared, of which only what the program wrote was not zero."""
+    """The whole block is cleared, but only the bytes that the program wrote were not zero."""
     return size, size - touched_bytes(size, touch)
 
 
@@ -68,7 +70,8 @@ def test_what_free_zeroes_is_reported_as_planted(run, name):
         assert found == expected, (size, touch)
         named = (method, bound) if expected[0] > 0 else ("none", "exact")
         assert (point["zeroed_in_free_method"], point["zeroed_in_free_bound"]) == named
-        # It reads the whole block, and without a zero page its first reading populates what the program left alone.
+        # This policy reads the whole block. Without a shared zero page, the policy's first reading populates pages that
+        # the program left alone.
         reads = name == "planted_free_touched" and not has_shared_zero_page()
         for entry in point["first_ops"][1 if reads else 0:]:
             assert (entry["zeroed_in_free_bytes"], entry["redundant_zeroed_in_free_bytes"]) == expected
@@ -84,7 +87,7 @@ def test_calloc_itself_is_reported_to_zero_nothing(run, name):
 
 
 def test_the_table_says_that_free_zeroes():
-    done = zerotax("run", *planted("planted_free_memset"), "--size", MIB, "--ops", 3)
+    done = zerotax("run", *planted("planted_free_memset"), "--size", MIB, "--ops", 3, "--full")
     assert " 1 MiB, touch 0: free zeroes 1 MiB, 1 MiB of it redundant" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
@@ -106,7 +109,7 @@ def helped(way, touch=1):
 
 @pytest.mark.parametrize("way", ["memset", "inline"])
 def test_zeros_of_another_thread_are_not_claimed_to_be_zeros_of_calloc(way):
-    # By the pages, it may have dropped them and had the kernel populate them.
+    # The state of the pages does not show whether calloc dropped them and the kernel populated them again.
     point = point_of(helped(way), "planted_helper")
     for entry in (point, *point["first_ops"]):
         assert is_na(entry["zeroed_bytes"])

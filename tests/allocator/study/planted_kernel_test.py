@@ -1,4 +1,5 @@
-"""Zeros stored over pages that the kernel was asked to populate are counted; pages that it populated alone are not."""
+"""Zeros stored over pages that the kernel populated on request are counted; pages only populated by the kernel are not.
+"""
 
 import pytest
 from conftest import MIB, PLANTED, is_na, measure, options, planted, point_of, watches_inline_stores

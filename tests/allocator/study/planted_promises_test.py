@@ -1,4 +1,4 @@
-"""Broken promises, evidence and purges are not confused with what only looks like them."""
+"""Broken promises, evidence and purges are not confused with similar behavior."""
 
 import json
 

@@ -1,4 +1,6 @@
-"""Allocators that block, ignore or take signals are measured like any other, and find their signals as they left them."""
+"""Allocators that block, ignore or handle signals are measured like other allocators, and their signal settings stay
+unchanged.
+"""
 
 import pytest
 from conftest import MIB, PLANTED, is_na, measure, point_of
@@ -6,7 +8,8 @@ from conftest import MIB, PLANTED, is_na, measure, point_of
 OPS = 6
 
 
-# How system calls become SIGSYS: one that stays off outside of calls, or, as on older kernels, one that stays for good.
+# Methods that turn system calls into SIGSYS. Dispatch is off outside of calls. A seccomp filter, which is used on older
+# kernels, is permanent.
 each_method = pytest.mark.parametrize("method", ["dispatch", "seccomp"])
 
 

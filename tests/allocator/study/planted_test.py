@@ -1,6 +1,5 @@
-"""Each planted policy is reported exactly as it was planted, to the byte.
-
-The figures are computed here from what the policy does (tests/planted), page by page, not from what is reported.
+"""Each planted policy is reported exactly, to the byte. The expected metrics are computed page by page from the policy
+(tests/planted), and not copied from a report.
 """
 
 import math
@@ -11,19 +10,19 @@ from conftest import (
     KIB, LONG_TOO, MIB, PAGE, is_na, measure, one_fault_brings_one_page, options, planted, point_of, watches_inline_stores)
 
 OPS = 8
-LAST_CLEAN = 1_000_003  # of planted_memset_above
+LAST_CLEAN = 1_000_003  # largest size that planted_memset_above does not zero
 SIZES = [64 * KIB, 262_147, LAST_CLEAN, LAST_CLEAN + 1, 2 * MIB, 3 * MIB + 1]
 TOUCHES = [0.0, 0.25, 1.0]
 THREADS = ["main", "worker"]
 COMBINATIONS = [(size, touch, thread) for size in SIZES for touch in TOUCHES for thread in THREADS]
-# The pass of times takes a quarter of a second for each point: ./run test leaves most of them to the other pass.
+# The timing pass takes a quarter of a second for each point, so ./run test leaves most points to the audit pass.
 TIMED_SIZES, TIMED_TOUCHES, TIMED_THREADS = (
     (SIZES, TOUCHES, THREADS) if LONG_TOO else ([64 * KIB, LAST_CLEAN + 1, 3 * MIB + 1], [0.0, 1.0], ["main"]))
 TIMED = [(size, touch, thread) for size in TIMED_SIZES for touch in TIMED_TOUCHES for thread in TIMED_THREADS]
 
 
 class Expected(NamedTuple):
-    """Of one operation, in bytes."""
+    """Expected bytes of one operation."""
 
     zeroed: int = 0
     redundant: int = 0
@@ -34,12 +33,12 @@ NOTHING = Expected()
 
 
 def touched_bytes(size, touch):
-    """Bytes of the block in the pages that the program wrote to."""
+    """Returns the bytes of the block in pages that the program wrote to."""
     return min(size, math.ceil(touch * math.ceil(size / PAGE)) * PAGE)
 
 
 def always(size, touch, op):
-    """Zeroes all of a block that is mapped by the first call and kept from then on."""
+    """Zeroes the whole block, which the first call maps and later calls reuse."""
     if op == 1:
         return Expected(size, size, size)
     return Expected(size, size - touched_bytes(size, touch))
@@ -54,12 +53,14 @@ def above(size, touch, op):
 
 
 def half(size, touch, op):
-    """Zeroes the first half of a kept block. Free cleared what the page in the middle holds of the other half."""
+    """Zeroes the first half of a kept block. In the middle page, free has cleared the part that belongs to the other
+    half.
+    """
     if op == 1:
         return NOTHING
     first = size // 2
     touched = min(first, touched_bytes(size, touch))
-    # What the second call populates: the pages that neither the program nor free has touched.
+    # The second call populates the pages that neither the program nor free has touched.
     populated = max(0, first // PAGE * PAGE - touched) if op == 2 else 0
     return Expected(first, first - touched, populated)
 
@@ -71,7 +72,7 @@ def populate(size, _touch, _op):
 class Policy(NamedTuple):
     figures: object
     method: str = "none"
-    maps_anew: bool = True  # in every call
+    maps_anew: bool = True
 
 
 POLICIES = {
@@ -90,7 +91,7 @@ POLICIES = {
 def run():
     return measure(
         *planted(*POLICIES), *options("size", SIZES), *options("touch", TOUCHES), *options("thread", THREADS),
-        "--ops", OPS, "--audit-only", status=1)  # planted_dirty is a finding
+        "--ops", OPS, "--audit-only", status=1)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ each_policy = pytest.mark.parametrize("name", POLICIES)
 
 
 def reported(run, name, what, combinations=tuple(COMBINATIONS)):
-    """What is reported of each point of an allocator, by size, touch and thread."""
+    """Returns a metric for each point of an allocator, by size, touch and thread."""
     return {
         (size, touch, thread): what(point_of(run, name, size_bytes=size, touch=touch, thread=thread))
         for size, touch, thread in combinations}
@@ -145,7 +146,7 @@ def test_the_steady_state_is_reported_as_planted(run, name):
 
 @each_policy
 def test_only_the_allocator_that_lies_breaks_the_promise_of_zeros(run, name):
-    # It hands out the byte that the program wrote first into each page, from the second call on.
+    # From the second call on, planted_dirty hands out the first byte that the program wrote to each page.
     lie = ("not_zero", "calloc handed out a block with a non-zero byte at offset 0, operation 2", ["not_zero"])
     assert reported(run, name, lambda point: (point["status"], point["reason"], point["violations"])) == {
         (size, touch, thread): lie if name == "planted_dirty" and touch > 0 else ("ok", None, [])
@@ -169,8 +170,8 @@ def test_faults_are_those_of_the_policy(timed, name):
         pytest.skip("huge pages are on for every mapping here, and one fault may bring many pages")
 
     def faults(size):
-        # The header has a page of its own, for which each fresh mapping takes a fault; a system call that populates
-        # counts one for each page too.
+        # The header has a separate page, which takes a fault in each fresh mapping. A system call that populates pages
+        # counts as one fault for each page.
         if not maps_anew(name, size):
             return 0
         return 1 + math.ceil(size / PAGE) if name == "planted_populate" else 1
@@ -214,7 +215,7 @@ def test_a_byte_that_is_not_zero_in_an_untouched_page_of_a_shared_mapping_is_fou
 def test_a_call_that_starts_a_thread_has_no_count_of_system_calls_and_says_why():
     run = measure(*planted("planted_threads"), *options("size", SIZES), *options("thread", THREADS), "--ops", OPS,
                   "--audit-only")
-    # The C library zeroes a few words for the new thread: as many for a small block as for a large one.
+    # The C library zeroes a few words for a new thread, whatever the block's size.
     assert {point["zeroed_bytes"] for point in run["points"]} == {run["points"][0]["zeroed_bytes"]}
     for point in run["points"]:
         assert point["status"] == "ok"

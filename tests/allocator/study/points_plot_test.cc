@@ -9,7 +9,8 @@ namespace {
 
 constexpr PlotStyle kAscii{80, false};
 
-/// Zeroed needlessly below, not at all above: a threshold lies between 4 MiB and 16 MiB.
+/// Points that are zeroed needlessly up to 4 MiB and not at all from 16 MiB on, so a threshold lies between these
+/// sizes.
 std::vector<Json> with_threshold() {
   std::vector<Json> points;
   for (const std::uint64_t size : {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB}) {
@@ -26,7 +27,7 @@ std::size_t dots_in(const std::string& text) {
 TEST(PointsPlot, JoinsNoPointsAcrossAThreshold) {
   const std::string broken = points_plot(typed_points(with_threshold()), kAscii);
   EXPECT_NE(broken.find("calloc_loop, touch 0"), std::string::npos);
-  EXPECT_NE(broken.find("o a\n"), std::string::npos) << "the name beside the last point:\n" << broken;
+  EXPECT_NE(broken.find("o a\n"), std::string::npos) << "the name is beside the last point:\n" << broken;
   std::vector<Json> alike = with_threshold();
   for (Json& point : alike) point["zeroed_bytes"] = point["redundant_zeroed_bytes"] = 0;
   EXPECT_LT(dots_in(broken), dots_in(points_plot(typed_points(alike), kAscii))) << broken;

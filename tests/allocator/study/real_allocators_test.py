@@ -1,4 +1,4 @@
-"""Measurements match the known behaviour of widely used allocators, to the byte."""
+"""Measurements match the known behavior of widely used allocators, to the byte."""
 
 import pytest
 from allocators_here import available, library_of, only_version, version_of
@@ -6,7 +6,7 @@ from conftest import KIB, MIB, UNHURRIED_MIMALLOC, differences, measure, one_fau
 
 OPS = 8
 TOUCHES = [0, 0.25, 1]
-LARGE_OPS = 3  # at 1000 MiB, where an operation may take half a second
+LARGE_OPS = 3  # number of operations at 1000 MiB, each of which may take half a second
 
 
 def measured_at(name, size, touch=0):
@@ -31,7 +31,7 @@ def test_mimalloc_zeroes_every_byte_of_a_large_block_that_was_zero_already(size,
     point = measured_at("mimalloc", size)
     for entry in [point, *point["first_ops"]]:
         assert (entry["zeroed_bytes"], entry["redundant_zeroed_bytes"]) == (size, size)
-        # One fault for each page of the block, and a few for mimalloc's own.
+        # Each page of the block takes one fault, and mimalloc's own data takes a few more.
         assert not point["page_by_page"] or faults <= entry["calloc_faults"] <= faults + 20
     assert point["zeroed_method"] == "memset"
     assert point["zero_ns"] > 0
@@ -41,11 +41,11 @@ def test_mimalloc_zeroes_every_byte_of_a_large_block_that_was_zero_already(size,
 def test_glibc_at_20_mib_hands_out_a_mapping_then_new_heap_and_from_the_third_call_on_zeroes_what_was_freed():
     point = measured_at("glibc", 20 * MIB)
     zeroed = [entry["zeroed_bytes"] for entry in point["first_ops"]]
-    # Freeing the mapping moved the threshold above this size. The second block is the end of the heap, extended: calloc
-    # zeroes what had been there, and knows that the rest is new.
+    # Freeing the mapping moved glibc's mmap threshold above this size. The second block extends the end of the heap.
+    # calloc zeroes the old part of the heap, and knows that the new part is zero.
     assert zeroed[0] == 0
     assert 0 < zeroed[1] < 256 * KIB
-    # A chunk ends with the size field of the next, which is the block's too.
+    # The block includes the first 8 bytes of the next chunk (prev_size), which calloc zeroes, too.
     assert zeroed[2:] == [20 * MIB + 8] * (OPS - 2)
     assert (point["zeroed_bytes"], point["zeroed_method"]) == (20 * MIB + 8, "memset")
 

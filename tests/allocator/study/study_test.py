@@ -1,4 +1,4 @@
-"""`zerotax study`: points, thresholds, summary and figures in one folder, whatever interrupts it."""
+"""`zerotax study` puts points, thresholds, summary and figures into one folder, even after interruptions."""
 
 import json
 import shutil
@@ -16,15 +16,15 @@ LANES = [("glibc", 0, "main"), ("glibc", 1, "main")]
 
 
 def studied(folder, *words):
-    """A quick study of glibc: its folder, and what it printed."""
-    done = zerotax("study", "--allocator", "glibc", *words, "--out", folder, timeout=900)
+    """Runs a quick study of glibc. Returns the study's folder and output."""
+    done = zerotax("study", "--allocator", "glibc", *words, "--full", "--out", folder, timeout=900)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """Of counts alone, for times take as long again."""
+    """A study of counts only, because timing passes would take as long again."""
     return studied(tmp_path_factory.mktemp("study") / "out", "--audit-only")
 
 
@@ -39,7 +39,7 @@ def lanes_in(found):
 
 
 def check_cliffs(folder, findings):
-    """The figures of a cliff are of the two sizes that its title names, one byte apart."""
+    """Checks that the metrics of a cliff come from the two sizes in its title, which differ by one byte."""
     edges = json.loads((folder / "edges.json").read_text())
     check_schema(edges, "run")
     cliff, = [each for each in findings if each["id"] == "glibc-cliff-33550313"]
@@ -47,7 +47,7 @@ def check_cliffs(folder, findings):
     assert sizes == [33_550_312, 33_550_313] * (len(sizes) // 2)
     assert {each["size_bytes"] for each in edges["points"]} >= set(sizes)
     assert cliff["title"].startswith("one byte more than 33,550,312, and ")
-    # glibc clears what was asked for, and what is left of its chunk.
+    # glibc clears the requested bytes and the rest of the block's chunk.
     below = cliff["evidence"][0]["figures"]["zeroed_bytes"]
     assert 33_550_312 <= below <= 33_550_312 + 16 and f"zeroed bytes go from {below:,} to 0" in cliff["title"]
 
@@ -64,7 +64,7 @@ def test_everything_is_in_the_folder(study):
     assert str(folder) in said and "thresholds.json" in said
     findings = json.loads((folder / "findings.json").read_text())
     check_schema(findings, "findings")
-    # glibc's cliff is there because thresholds were searched.
+    # glibc's cliff is found only if thresholds were searched.
     assert "glibc-redundant-reuse-20MiB" in [each["id"] for each in findings["findings"]]
     check_cliffs(folder, findings["findings"])
     refill = json.loads((folder / "refill_thresholds.json").read_text())
@@ -77,7 +77,7 @@ def test_everything_is_in_the_folder(study):
     assert workloads["complete"] and len(workloads["workloads"]) == len(recordings) == 12
     assert all([each["allocator"]["name"] for each in workload["replays"]] == ["glibc"] for workload in workloads["workloads"])
     check_schema(json.loads((folder / "summary.json").read_text()), "summary")
-    assert zerotax("findings", folder, "--summary").stdout == (folder / "summary.md").read_text()
+    assert zerotax("findings", folder, "--summary", "--full").stdout == (folder / "summary.md").read_text()
     if "figures)" in said:
         assert (folder / "thresholds_map.svg").exists()
 
@@ -86,7 +86,7 @@ def test_everything_is_in_the_folder(study):
 def test_with_times_and_another_allocator(tmp_path):
     folder, said = studied(tmp_path / "out", *planted("planted_never"))
     findings = json.loads((folder / "findings.json").read_text())["findings"]
-    # An allocator that maps a fresh block each time has but one cliff.
+    # An allocator that maps a fresh block each time has no cliff.
     assert {each["rule"] for each in findings if each["allocator"] == "planted_never"} == {"purge-storm", "refill-storm"}
     workloads = json.loads((folder / "workloads.json").read_text())
     assert all([each["allocator"]["name"] for each in workload["replays"]] == ["glibc", "planted_never"]
@@ -104,7 +104,7 @@ def test_the_page_of_the_run_is_its_last_word(study):
     page = (folder / "report.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and "glibc" in page
     before = (folder / "report.html").read_bytes()
-    again = subprocess.run(["/usr/bin/python3", SOURCE / "plots" / "page" / "write_page.py", folder], capture_output=True,
+    again = subprocess.run(["/usr/bin/python3", SOURCE / "plots" / "write_page.py", folder], capture_output=True,
                            text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert (folder / "report.html").read_bytes() == before
@@ -128,7 +128,7 @@ def begin(*arguments):
                             stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long("a search from anew"))])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long("another whole search"))])
 def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
     folder = tmp_path / "out"
     shutil.copytree(study[0], folder)
@@ -142,11 +142,11 @@ def test_lanes_that_were_searched_are_kept(study, tmp_path, number):
     assert run.returncode == (INTERRUPTED_BY_SIGINT if number == signal.SIGINT else -number)
     before = thresholds_in(folder)
     assert 1 <= len(before["lanes"]) < len(LANES)
-    if number == signal.SIGINT:  # what is resumed is the same
+    if number == signal.SIGINT:  # only the run that SIGKILL ended is resumed below
         assert f"zerotax study --resume {folder}" in without_progress(errors)
         return
 
-    # A mark that a second search could not make shows that none was made.
+    # No search produces this value, so the value shows whether the lane was searched again.
     before["lanes"][0]["probes"] += 1_000_000
     (folder / "thresholds.json").write_text(json.dumps(before))
     done = zerotax("study", "--resume", folder)
@@ -165,7 +165,7 @@ def test_workloads_that_were_replayed_are_kept(study, tmp_path):
     workloads = json.loads((folder / "workloads.json").read_text())
     workloads["complete"] = False
     workloads["workloads"][3]["complete"] = False
-    # A mark that a second replay could not make.
+    # No replay produces this value, so the value shows whether the replay was repeated.
     for workload in workloads["workloads"]:
         workload["replays"][0]["counts"]["peak_bytes"] = 7
     (folder / "workloads.json").write_text(json.dumps(workloads))

@@ -24,7 +24,7 @@ const Signature kKept = later("none", "none");
 const Signature kNeedless = later("all", "all");
 const Signature kCrashed{"crashed", {}, {}, {}};
 
-/// A search from 16 KiB to 2 GiB: what it does first, and from which sizes on what.
+/// A lane from 16 KiB to 2 GiB: its first behavior, and the sizes from which it changes.
 ThresholdLane lane(const char* allocator, const char* thread, const Signature& first,
                    const std::vector<std::pair<std::uint64_t, Signature>>& then) {
   ThresholdLane made{{allocator, "", {}, {}, "1.0"}, 0, thread, true, {}, 16 * kKiB, 2 * kGiB};
@@ -53,7 +53,7 @@ std::string pieces_of_lane(const Json& lane) {
 }
 
 TEST(ThresholdsMap, ABehaviourHasItsWord) {
-  const auto word = [](const Signature& signature) { return std::string(words_of(doing_of(signature)).key); };
+  const auto word = [](const Signature& signature) { return std::string(zerotax::word(doing_of(signature))); };
   EXPECT_EQ(word(kBack), "no_zeros_back");
   EXPECT_EQ(word(later("none", "none", {"madvise"})), "no_zeros_back");
   EXPECT_EQ(word(later("none", "none", {"brk"})), "no_zeros_back");
@@ -89,7 +89,7 @@ TEST(ThresholdsMap, AWorkerThatDoesAsTheMainThreadIsMarked) {
   };
   EXPECT_EQ(like_main(kBack), true);
   EXPECT_EQ(like_main(kNeedless), false);
-  EXPECT_EQ(map_of({lane("a", "worker", kKept, {})})["lanes"][0]["like_main"], false) << "there is no other";
+  EXPECT_EQ(map_of({lane("a", "worker", kKept, {})})["lanes"][0]["like_main"], false) << "no other thread was searched";
 }
 
 TEST(ThresholdsMap, WhatIsNotExactIsCountedAndDoubtful) {
@@ -105,17 +105,17 @@ TEST(ThresholdsMap, NotesAreOfWhatTheMapShows) {
   ThresholdLane doubtful = lane("a", "main", kKept, {{kMiB, kBack}, {2 * kMiB, kKept}, {kGiB, kCrashed}});
   EXPECT_EQ(notes({lane("a", "main", kKept, {{kMiB, kBack}})}), Json::array());
   doubtful.found.noisy = {kMiB};
-  constexpr const char* kWhy = ": probed again, the size behaved differently, or behaviour changes back and forth.";
-  constexpr const char* kEnded = "Not known where a point ended as: crashed.";
+  constexpr const char* kWhy = ". The size behaved differently when probed again, or behavior changes back and forth.";
+  constexpr const char* kEnded = "Unknown where a point ended as: crashed.";
   EXPECT_EQ(notes({doubtful}), Json::array({fmt::format("Dashed: 1 unreliable mark{}", kWhy), kEnded}));
   doubtful.found.thresholds[1].after_bytes -= 100;
   EXPECT_EQ(notes({doubtful}), Json::array({fmt::format("Dashed: 2 unreliable marks{}", kWhy), kEnded}));
   ThresholdLane worker = doubtful;
   worker.thread = "worker";
-  EXPECT_EQ(notes({doubtful, worker}), notes({doubtful})) << "one that is like the main thread's is not drawn";
+  EXPECT_EQ(notes({doubtful, worker}), notes({doubtful})) << "the lane that equals the main thread's is not drawn";
   worker.found.thresholds.pop_back();
   EXPECT_EQ(notes({doubtful, worker}),
-            Json::array({"A worker thread has a bar of its own only where it differs from the main thread.",
+            Json::array({"A worker thread has its own bar only where the thread differs from the main thread.",
                          fmt::format("Dashed: 4 unreliable marks{}", kWhy), kEnded}));
 }
 
@@ -125,7 +125,7 @@ TEST(ThresholdsMap, HowPointsEndedIsInWords) {
   Signature dirty = kCrashed;
   dirty.status = "not_zero";
   EXPECT_EQ(map_of({lane("a", "main", dirty, {{kMiB, late}})})["notes"],
-            Json::array({"Not known where a point ended as: not zero, timed out."}));
+            Json::array({"Unknown where a point ended as: not zero, timed out."}));
 }
 
 TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
@@ -139,10 +139,9 @@ TEST(ThresholdsMap, NoChangeIsSaidAndSettingsAreInTheName) {
 
 TEST(ThresholdsTable, WithoutAThresholdHowManySizesWereLookedAt) {
   ThresholdLane never = lane("scudo", "main", kKept, {});
-  EXPECT_NE(thresholds_text({never}).find("    no change found: only 1 size was looked at\n"), std::string::npos);
+  EXPECT_NE(thresholds_text({never}).find("    no change found: only 1 size was probed\n"), std::string::npos);
   never.found.probes = never.found.grid = 34;
-  EXPECT_NE(thresholds_text({never}).find("    no change found: all 34 sizes looked at behave alike\n"),
-            std::string::npos)
+  EXPECT_NE(thresholds_text({never}).find("    no change found: all 34 probed sizes behave alike\n"), std::string::npos)
       << thresholds_text({never});
 }
 
@@ -183,9 +182,9 @@ TEST(ThresholdsPlot, HasARowForEachLaneAndAMarkForEachThreshold) {
   EXPECT_NE(text.find("\nglibc touch 0 ------"), std::string::npos) << text;
   EXPECT_NE(text.find("-|#"), std::string::npos) << text;
   EXPECT_NE(text.find("\nscudo touch 0 ......"), std::string::npos) << text;
-  EXPECT_EQ(text.find("worker"), std::string::npos) << "it does the same";
+  EXPECT_EQ(text.find("worker"), std::string::npos) << "the worker behaves the same";
   EXPECT_NE(text.find("# zeroes needlessly"), std::string::npos) << text;
-  EXPECT_EQ(text.find("dirty"), std::string::npos) << "no lane does that";
+  EXPECT_EQ(text.find("dirty"), std::string::npos) << "no lane zeroes dirty memory";
 }
 
 TEST(ThresholdsNext, MeasuresBothSidesOfTheFirstThatCostsMore) {

@@ -13,7 +13,7 @@
 namespace zerotax::thresholds {
 namespace {
 
-/// A made-up allocator whose behaviour has a number, by the largest key that is not above the size.
+/// A synthetic allocator. The behavior at a size is the number of the largest key up to that size.
 class Planted {
  public:
   explicit Planted(std::map<std::uint64_t, int> behaviour) : behaviour_(std::move(behaviour)) {}
@@ -62,7 +62,7 @@ TEST(ThresholdSearch, FindsTheSameWhereverItLooksFirst) {
   const auto grid = size_grid(64 * kKiB, 256 * kMiB, 2);
   const Planted planted({{0, 1}, {1'000'003, 2}, {33'550'313, 3}, {33'550'314, 4}});
   const auto plain = find_thresholds(grid, planted);
-  // The right ones, with others beside them: neighbours, grid points, sizes beyond the grid.
+  // The right thresholds, mixed with others: neighbors, grid points, and sizes beyond the grid.
   for (const std::set<std::uint64_t>& likely :
        std::vector<std::set<std::uint64_t>>{{1'000'003, 33'550'313, 33'550'314},
                                             {1'000'002, 1'000'004},
@@ -73,7 +73,8 @@ TEST(ThresholdSearch, FindsTheSameWhereverItLooksFirst) {
     EXPECT_LE(search.probes, plain.probes + 2 * likely.size());
   }
   const auto known = find_thresholds(grid, planted, {1'000'003, 33'550'313, 33'550'314});
-  // Two for a threshold, three for two neighbours, each asked for again, and both sides of each once more.
+  // Beyond the grid: two probes at the lone threshold, three at the two neighbors, and one more for each side of the
+  // three thresholds.
   EXPECT_LE(known.probes, grid.size() + 2 + 3 + 1 + 6);
 }
 
@@ -126,14 +127,14 @@ TEST(ThresholdSearch, FindsAsManyInOneGapAsItSays) {
 }
 
 TEST(ThresholdSearch, TellsWhereItGaveUpOnTooManyChanges) {
-  // Another behaviour every 16 bytes.
+  // The behavior changes every 16 bytes.
   const auto search = find_thresholds({64 * kKiB, 128 * kKiB}, [](std::uint64_t size) {
     return Planted(std::map<std::uint64_t, int>{{0, static_cast<int>(size / 16)}})(size);
   });
   EXPECT_LT(search.probes, 2 + 34 * kMostChangesInGap);
   ASSERT_EQ(search.thresholds.size(), kMostChangesInGap);
   EXPECT_TRUE(search.noisy.empty());
-  // From end to end, without a hole.
+  // The thresholds cover the whole range without gaps.
   EXPECT_EQ(search.thresholds.front().after_bytes, 64 * kKiB);
   EXPECT_EQ(search.thresholds.back().at_bytes, 128 * kKiB);
   for (std::size_t i = 1; i < search.thresholds.size(); ++i) {
@@ -147,7 +148,7 @@ TEST(ThresholdSearch, DoesNotBisectNoise) {
   std::mt19937_64 random(20261120);
   const auto grid = size_grid(16 * kKiB, 2 * kGiB, 2);
   const auto search = find_thresholds(grid, [&](std::uint64_t size) {
-    // Above 1 GiB an answer is worth nothing.
+    // Above 1 GiB, answers are random.
     return Planted(std::map<std::uint64_t, int>{{0, size > kGiB ? static_cast<int>(random() % 1000) : 7}})(size);
   });
   EXPECT_LT(search.probes, 2 * grid.size());
@@ -176,7 +177,7 @@ TEST(ThresholdSearch, FindsRandomThresholdsOneToAGap) {
   }
 }
 
-/// What free does from which sizes on: a share, or "n/a".
+/// Parts of the block that free zeroes, by the size from which on each part applies; "n/a" if unknown.
 SignatureProbe freeing(std::map<std::uint64_t, const char*> zeroed) {
   return [zeroed = std::move(zeroed)](std::uint64_t size) {
     Signature signature;
@@ -200,28 +201,28 @@ TEST(ThresholdSearch, WhatIsNotKnownOfFreeHidesNoChange) {
   const auto search =
       find_thresholds({1'000, 2'000, 4'000, 8'000}, freeing({{0, "none"}, {1'500, "n/a"}, {3'500, "all"}}));
   ASSERT_EQ(sizes_of(search), (std::vector<std::uint64_t>{3'500}));
-  EXPECT_FALSE(search.thresholds[0].exact()) << "one byte less, it is not known";
+  EXPECT_FALSE(search.thresholds[0].exact()) << "the behavior is unknown one byte below";
   EXPECT_EQ(search.thresholds[0].after_bytes, 1'000U);
   EXPECT_EQ(search.thresholds[0].below.reuse.in_free.zeroed, "none");
   EXPECT_TRUE(search.noisy.empty());
 }
 
 TEST(ThresholdSearch, WhatIsNotKnownOfFreeIsAsAtASizeThatIsOtherwiseAlike) {
-  // The first blocks of another home are cleared, but too small for that to be known.
+  // The first blocks in "mapping" are cleared, but zeroing cannot be detected in blocks this small.
   const auto free = freeing({{0, "none"}, {2'400, "n/a"}, {3'000, "all"}});
   const auto search = find_thresholds({1'000, 2'000, 4'000}, [&](std::uint64_t size) {
     Signature signature = free(size);
     signature.reuse.home = size < 2'500 ? "arena" : "mapping";
     return signature;
   });
-  ASSERT_EQ(sizes_of(search), (std::vector<std::uint64_t>{2'500})) << "3,000 is where it becomes known";
+  ASSERT_EQ(sizes_of(search), (std::vector<std::uint64_t>{2'500})) << "from 3,000 bytes on, the zeroing is known";
   EXPECT_TRUE(search.thresholds[0].exact());
   EXPECT_EQ(search.thresholds[0].below.reuse.in_free.zeroed, "none");
   EXPECT_EQ(search.thresholds[0].above.reuse.in_free.zeroed, "all");
 }
 
 TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
-  // Whether an aligned mapping needs its ends cut off depends on where the kernel put it.
+  // A mapping must be cut to its alignment only if the kernel placed it at an unaligned address.
   const auto calls = [](const Json& in_calloc, const Json& in_free) {
     const Json figures{{"zeroed_bytes", 0}, {"redundant_zeroed_bytes", 0},  {"populated_bytes", 0},
                        {"home", "mapping"}, {"calloc_syscalls", in_calloc}, {"free_syscalls", in_free}};
@@ -234,7 +235,7 @@ TEST(Signature, AMappingThatIsCutToItsAlignmentIsAMapping) {
   const std::set<std::string> map{"mmap"};
   EXPECT_EQ(calls({{"mmap", 2}, {"munmap", 3}}, Json::object()).calloc_syscalls, map);
   EXPECT_EQ(calls({{"mmap", 1}}, Json::object()).calloc_syscalls, map);
-  // Only in calloc, and only beside a mapping.
+  // Calls to mmap and munmap count as one mapping only in calloc, and only together.
   EXPECT_EQ(calls({{"munmap", 1}}, {{"mmap", 1}, {"munmap", 1}}).calloc_syscalls, (std::set<std::string>{"munmap"}));
   EXPECT_EQ(calls(Json::object(), {{"mmap", 1}, {"munmap", 1}}).free_syscalls,
             (std::set<std::string>{"mmap", "munmap"}));
@@ -291,7 +292,8 @@ TEST(Signature, HasTheSameDirectionInTheWordsOfVersion02) {
   EXPECT_GT(directions, 1000U);
 }
 
-/// Of blocks of `size` bytes: what free zeroed in each call, and how much of that is an upper bound.
+/// The signature of blocks of `size` bytes with the bytes that free zeroed in each call; `bound` tells whether these
+/// bytes are an upper bound.
 Signature clearing(std::uint64_t size, const Json& zeroed, const Json& redundant, const char* bound = "exact",
                    std::uint64_t page = 4096) {
   Json point{{"zeroed_in_free_bytes", zeroed}, {"redundant_zeroed_in_free_bytes", redundant}};
@@ -323,7 +325,7 @@ TEST(Signature, HasWhatFreeZeroes) {
   EXPECT_EQ(direction_of(describe_change(cleared, untouched)), Direction::kBetter);
   EXPECT_EQ(direction_of(describe_change(clearing(100, 100, 50), clearing(100, 100, 100))), Direction::kWorse);
   EXPECT_EQ(direction_of(describe_change(clearing(100, 50, 50), untouched)), Direction::kBetter);
-  // Zeros beyond the request are redundant, and count for nothing.
+  // Zeros beyond the request are redundant, and are ignored.
   EXPECT_EQ(clearing(100, 180, 80), clearing(100, 100, 0));
 }
 
@@ -339,17 +341,17 @@ TEST(Signature, WhatIsNotKnownOfFreeIsNoChange) {
       earlier[which].erase("redundant_in_free");
     }
     EXPECT_EQ(earlier.get<Signature>(), known);
-    EXPECT_EQ(Json(earlier.get<Signature>()), earlier) << "it says no more than it did";
+    EXPECT_EQ(Json(earlier.get<Signature>()), earlier) << "the signature has no more than before";
   }
   EXPECT_FALSE(clearing(100, 0, 0) == clearing(100, 50, 0));
   EXPECT_FALSE(clearing(100, 50, 50) == clearing(100, 50, 0));
-  // Where only the redundant part is not known, the rest is compared.
+  // If only the redundant part is unknown, the rest of the signature is compared.
   EXPECT_EQ(clearing(100, 100, na), clearing(100, 100, 100));
   EXPECT_FALSE(clearing(100, 100, na) == clearing(100, 0, 0));
 }
 
 TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
-  // tcmalloc keeps a NULL in a free block: at most 4,096 bytes, a quarter of 16 KiB.
+  // tcmalloc stores a NULL pointer in a free block. The store counts as up to 4,096 bytes, a quarter of 16 KiB.
   const auto stored = [](std::uint64_t size, std::uint64_t pages) {
     return clearing(size, pages * 4096, pages * 4096, "at most");
   };
@@ -360,7 +362,8 @@ TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
       EXPECT_EQ(stored(size, pages), stored(2 * kMiB, pages)) << size;
     }
   }
-  // Stores to every page are known, but not in a small block; nor are they a threshold of their own there.
+  // Stores to every page are certain in large blocks, but not in small ones. Small blocks do not get a separate
+  // threshold for these stores.
   EXPECT_EQ(stored(2 * kMiB, 512).reuse.in_free.zeroed, "all");
   EXPECT_EQ(stored(2 * kMiB, 256).reuse.in_free.zeroed, "part");
   for (std::uint64_t pages = 1; pages < 40; ++pages) EXPECT_EQ(stored(pages * 4096, pages), stored(2 * kMiB, 512));
@@ -368,7 +371,8 @@ TEST(Signature, AStoreThatCountsAsItsPageIsNoThreshold) {
 }
 
 TEST(Signature, AStoreThatCountsAsItsPageIsNoneOnAMachineWithLargerPages) {
-  // One page of 64 KiB may be there for a few bytes; sixteen of 4 KiB are there for as many stores.
+  // On a machine with pages of 64 KiB, one page may result from a store of a few bytes, but 16 pages of 4 KiB need 16
+  // stores.
   constexpr std::uint64_t kLarge = 64 * kKiB;
   EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most", kLarge).reuse.in_free.zeroed, "n/a");
   EXPECT_EQ(clearing(3 * kLarge, kLarge, kLarge, "at most").reuse.in_free.zeroed, "part");

@@ -7,7 +7,7 @@
 namespace zerotax::thresholds {
 namespace {
 
-constexpr std::uint64_t kPrime = 1'299'709;  // from here on planted_threshold_prime zeroes
+constexpr std::uint64_t kPrime = 1'299'709;  // smallest size that planted_threshold_prime zeroes
 const ThresholdAxes kAxes{1'250'000, 1'350'000, 2, {0, 1}, {"main"}};
 
 ThresholdSession session_of(Allocator allocator, ThresholdAxes axes = kAxes) {
@@ -18,7 +18,7 @@ ThresholdSession session_of(Allocator allocator, ThresholdAxes axes = kAxes) {
 
 TEST(ThresholdSession, FindsThePlantedThresholdInEachLane) {
   ThresholdSession session = session_of(planted_allocator("threshold_prime"));
-  EXPECT_TRUE(session.json().at("lanes").empty()) << "nothing is searched yet";
+  EXPECT_TRUE(session.json().at("lanes").empty()) << "no lane has been searched yet";
   int lanes = 0;
   EXPECT_EQ(session.run([&] { ++lanes; }), 0);
   EXPECT_EQ(lanes, 2);
@@ -47,7 +47,7 @@ TEST(ThresholdSession, ResumesWithoutSearchingAgain) {
   EXPECT_FALSE(both.lanes()[1].searched);
   int lanes = 0;
   ASSERT_EQ(both.run([&] { ++lanes; }), 0);
-  EXPECT_EQ(lanes, 1) << "only the lane that was missing";
+  EXPECT_EQ(lanes, 1) << "only the missing lane was searched";
   EXPECT_EQ(both.json().at("lanes")[0], first.json().at("lanes")[0]);
   EXPECT_EQ(both.run([&] { ++lanes; }), 0);
   EXPECT_EQ(lanes, 1) << "nothing is missing";
@@ -80,7 +80,7 @@ TEST(ThresholdSession, SaysWhereALaneFailedFirst) {
   const ThresholdLane& lane = session.lanes()[0];
   EXPECT_TRUE(lane.failure.starts_with("at 1 MiB: crashed: audit pass: killed by SIGSEGV in calloc, operation 3"))
       << lane.failure;
-  EXPECT_TRUE(lane.found.thresholds.empty()) << "it crashes alike at every size";
+  EXPECT_TRUE(lane.found.thresholds.empty()) << "it crashes in the same way at every size";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""`zerotax thresholds` finds each planted threshold, and some that real allocators are known for, to the exact byte."""
+"""`zerotax thresholds` finds all planted thresholds, and some known ones of real allocators, to the exact byte."""
 
 import json
 import math
@@ -17,11 +17,12 @@ from conftest import (
 TOUCHES = [0, 0.01, 1]
 THREADS = ["main", "worker"]
 EVERYWHERE = [(touch, thread) for touch in TOUCHES for thread in THREADS]
-GRID = 2  # sizes an octave, if nothing else is asked for
+GRID = 2  # default number of sizes per factor of two
 
 
 def search(*arguments):
-    """`zerotax thresholds` with these arguments, of both threads if they name none: its checked JSON."""
+    """Runs `zerotax thresholds` with these arguments, by default for both threads. Returns the command's checked JSON.
+    """
     threads = [] if "--thread" in arguments else options("thread", THREADS)
     done = zerotax("thresholds", *arguments, *threads, "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -36,7 +37,7 @@ def lane_key(lane):
 
 
 def check_sense(found):
-    """Checks beyond the schema: each lane is a chain of behaviours from its smallest size on."""
+    """Checks more than the schema: the behaviors of each lane form a chain from its smallest size on."""
     assert found["probes"] == sum(lane["probes"] for lane in found["lanes"])
     assert {lane_key(entry) for entry in found["thresholds"]} <= {lane_key(lane) for lane in found["lanes"]}
     for lane in found["lanes"]:
@@ -51,7 +52,7 @@ def check_sense(found):
 
 
 def thresholds_of(found):
-    """The sizes found in each lane, by touch and thread."""
+    """Returns the sizes found in each lane, by touch and thread."""
     sizes = {(lane["touch"], lane["thread"]): [] for lane in found["lanes"]}
     for entry in found["thresholds"]:
         sizes[entry["touch"], entry["thread"]].append(entry["at_bytes"])
@@ -59,7 +60,7 @@ def thresholds_of(found):
 
 
 def most_probes(lane, sizes, per_octave):
-    """The grid, and for each gap in it that holds a threshold the steps of a bisection; twice as many altogether."""
+    """Returns the maximum number of probes: the grid, and a bisection for each gap with a threshold, all doubled."""
     low, high = lane["from_bytes"], lane["to_bytes"]
     grid = [low]
     while low * 2 ** (len(grid) / per_octave) < high:
@@ -71,7 +72,9 @@ def most_probes(lane, sizes, per_octave):
 
 
 def check_planted(found, expected, per_octave=GRID):
-    """Fails unless the lanes are these with exactly these thresholds, found in few probes, and the same ones twice."""
+    """Checks that the lanes have exactly these thresholds, found with few probes, and that a second search finds the
+    same.
+    """
     assert thresholds_of(found) == expected
     assert {lane["at_from"]["status"] for lane in found["lanes"]} == {"ok"}
     assert not any(lane["noisy_bytes"] for lane in found["lanes"])
@@ -127,6 +130,16 @@ def test_the_behaviour_on_both_sides_is_what_was_planted():
     assert "later callocs zero the whole block, needlessly" in changes[1] and "goes back to the kernel" in changes[1]
 
 
+def test_madvise_counts_as_a_return_only_if_pages_went():
+    arguments = [*planted("planted_threshold_advice"), "--from", "512KiB", "--to", "1MiB", "--touch", "1"]
+    (entry,) = search(*arguments, "--thread", "main")["thresholds"]
+    assert entry["at_bytes"] == 700_001
+    told = [(entry[side]["reuse"]["free_syscalls"], entry[side]["reuse"]["purged"]) for side in ("below", "above")]
+    assert told == [(["madvise"], "none"), (["madvise"], "all")]
+    text = zerotax("thresholds", *arguments, "--thread", "main").stdout
+    assert re.search(r"needed, kept +none, returned", text), text
+
+
 def test_where_free_begins_to_zero_is_said_in_words():
     arguments = [*planted("planted_threshold_in_free"), "--from", "512KiB", "--to", "1MiB", "--touch", "1"]
     (entry,) = search(*arguments, "--thread", "main")["thresholds"]
@@ -142,9 +155,9 @@ def test_where_free_begins_to_zero_is_said_in_words():
 
 def test_a_search_without_a_threshold_says_how_many_sizes_it_looked_at():
     arguments = [*planted("planted_threshold_in_free"), "--touch", "0", "--from", "64KiB", "--to", "512KiB"]
-    done = zerotax("thresholds", *arguments, "--grid", "2")
+    done = zerotax("thresholds", *arguments, "--grid", "2", "--full")
     assert done.returncode == 0, done.stderr
-    assert "\n    no change found: all 7 sizes looked at behave alike\n" in done.stdout
+    assert "\n    no change found: all 7 probed sizes behave alike\n" in done.stdout
     assert "whole range" not in done.stdout
     assert "\n7 probes" in done.stdout
 
@@ -152,7 +165,7 @@ def test_a_search_without_a_threshold_says_how_many_sizes_it_looked_at():
 # Real allocators
 
 def real(name, low, high, version=None):
-    """The thresholds of a built-in allocator with nothing touched on the main thread; skips other versions."""
+    """Returns the thresholds of a built-in allocator with nothing touched on the main thread; skips other versions."""
     listed = re.search(rf"^  {name} +(.+)$", zerotax("list").stdout, re.MULTILINE)
     if listed is None:
         pytest.skip(f"{name} is not built in")
@@ -165,7 +178,7 @@ def real(name, low, high, version=None):
 
 
 def test_largecache_takes_over_above_its_lower_bound():
-    # Its blocks are of more than 127 KiB.
+    # largecache itself serves only requests of more than 127 KiB.
     (entry,) = real("largecache", 100_000, 200_000)
     assert entry["at_bytes"] == 130_049 == 127 * KIB + 1
     assert (entry["below"]["reuse"]["home"], entry["above"]["reuse"]["home"]) == ("heap", "arena")
@@ -173,7 +186,7 @@ def test_largecache_takes_over_above_its_lower_bound():
 
 @pytest.mark.long("a search up to its upper bound")
 def test_largecache_keeps_nothing_above_its_upper_bound():
-    # A block and the page of its header are kept up to 128 MiB together.
+    # largecache keeps a block together with the page of its header if both have at most 128 MiB.
     (entry,) = real("largecache", 134_200_000, 134_230_000)
     assert entry["at_bytes"] == 134_213_633 == 128 * MIB - 4096 + 1
     assert (entry["below"]["reuse"]["home"], entry["above"]["reuse"]["home"]) == ("arena", "mapping")
@@ -182,11 +195,11 @@ def test_largecache_keeps_nothing_above_its_upper_bound():
 
 @pytest.mark.long("a search up to 64 MiB")
 def test_glibc_maps_every_block_anew_from_the_end_of_its_dynamic_threshold_on():
-    # free of a mapped chunk moves the mmap threshold up to the chunk's size, unless its size field is above
-    # DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB. The field carries the flag IS_MMAPPED (2) as well, so that a chunk of 32 MiB
-    # counts as larger, and the largest that moves the threshold is a page smaller: 33,550,336 bytes. A request and its
-    # header of 8 bytes are rounded up to 16, and 8 more bytes are added in a mapping: 33,550,312 bytes come to
-    # 33,550,320 + 8, which fits; one byte more comes to 33,550,336 + 8, which takes another page.
+    # free() of a mapped chunk raises the mmap threshold to the chunk's size, unless its size field is above
+    # DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB. The field also has the flag IS_MMAPPED (2), so a chunk of 32 MiB counts as
+    # larger. The largest chunk that raises the threshold is a page smaller, at 33,550,336 bytes. A request and its
+    # header of 8 bytes are rounded up to 16, and a mapping needs 8 more bytes. 33,550,312 bytes become 33,550,320 + 8,
+    # which fits. One byte more becomes 33,550,336 + 8, which needs another page.
     (entry,) = real("glibc", 30 * MIB, 36 * MIB, "2.36")
     assert entry["at_bytes"] == 33_550_313
     assert (entry["below"]["reuse"]["zeroed"], entry["above"]["reuse"]["zeroed"]) == ("all", "none")
@@ -209,14 +222,14 @@ def test_the_table_says_what_the_file_says(tmp_path):
     file = tmp_path / "thresholds.json"
     where = [*FROM_TO, *options("touch", [0]), *options("thread", THREADS)]
     arguments = [*planted("planted_threshold_prime"), *where, "--json", file]
-    done = zerotax("thresholds", *arguments)
+    done = zerotax("thresholds", *arguments, "--full")
     assert done.returncode == 0, done.stderr
     found = json.loads(file.read_text())
     check_schema(found, "thresholds")
     assert "touch 0, main thread; touch 0, worker thread" in done.stdout
     assert done.stdout.count("1,299,709") == 1, "lanes that agree are shown once"
     assert f"\n{found['probes']} probes" in done.stdout
-    again = zerotax("thresholds", "--read", file)
+    again = zerotax("thresholds", "--read", file, "--full")
     assert again.returncode == 0, again.stderr
     for text in (done.stdout, again.stdout):
         told = " ".join(text.split())
@@ -226,7 +239,7 @@ def test_the_table_says_what_the_file_says(tmp_path):
 
 
 def seconds_used(driver):
-    """Processor time of each process that a driver has started and that still runs."""
+    """Returns the CPU time of each running process that a driver has started."""
     tick = os.sysconf("SC_CLK_TCK")
     used = []
     for task in pathlib.Path(f"/proc/{driver}/task").iterdir():
@@ -235,16 +248,16 @@ def seconds_used(driver):
                 fields = pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
                 used.append(sum(map(int, fields[11:13])) / tick)
         except (FileNotFoundError, ProcessLookupError):
-            continue  # ended meanwhile
+            continue  # the process has ended
     return used
 
 
 def test_an_interrupted_search_keeps_the_lanes_that_it_has_finished(tmp_path):
     file = tmp_path / "thresholds.json"
-    # The first lane ends at once, the second never.
+    # The first lane ends at once, and the second never.
     arguments = ["--allocator", "glibc", *planted("planted_hang"), "--touch", "0", "--thread", "main"]
     ranges = ["--from", "64KiB", "--to", "65KiB"]
-    with subprocess.Popen([ZEROTAX, "thresholds", *arguments, *ranges, "--json", file], env=clean_environment(),
+    with subprocess.Popen([ZEROTAX, "thresholds", *arguments, *ranges, "--full", "--json", file], env=clean_environment(),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         try:
             deadline = time.monotonic() + 120

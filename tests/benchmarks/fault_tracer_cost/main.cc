@@ -1,5 +1,6 @@
-// Measures the cost that watching adds to a page fault. A program times its own zero-fills, copies and reuses. It runs
-// untraced, under zerotax cow by either method, under perf trace -F all and under perf record -e page-faults, in turn.
+// Measures the time that a tracer adds to a page fault. A program times its own zero-fills, copies and reuses. The
+// program alternates between five modes: untraced, under zerotax cow with either of two methods, under perf trace -F
+// all, and under perf record -e page-faults.
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -30,7 +31,7 @@ using zerotax::cow::cow_command;
 using zerotax::cow::CowRun;
 
 constexpr std::array kClasses{"zero-fill", "copy", "reuse"};
-using Times = std::array<double, kClasses.size()>;  ///< ns a fault
+using Times = std::array<double, kClasses.size()>;  ///< nanoseconds per fault
 
 double timed_writes(char* memory, std::size_t pages) {
   const std::int64_t start = monotonic_ns();
@@ -38,14 +39,15 @@ double timed_writes(char* memory, std::size_t pages) {
   return static_cast<double>(monotonic_ns() - start) / static_cast<double>(pages);
 }
 
-/// The traced program. It stays on one CPU, because the kernel may copy a page only because another CPU wrote it last.
+/// The traced program. The program stays on one CPU, because the kernel may copy, instead of reuse, a page that another
+/// CPU wrote to last.
 int work(std::size_t pages, const std::string& file) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
   ::sched_setaffinity(0, sizeof cpus, &cpus);
   const std::size_t bytes = pages * page_bytes();
-  // Writes and frees twice the needed memory first, because the first touch of a virtual machine's memory is slow.
+  // Populates and frees twice the needed memory first, because a virtual machine's memory is slow at the first touch.
   void* warm = ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ::madvise(warm, 2 * bytes, MADV_POPULATE_WRITE);
   ::munmap(warm, 2 * bytes);
@@ -73,7 +75,7 @@ int work(std::size_t pages, const std::string& file) {
 
 struct Tracer {
   std::string name;
-  std::string missing;  ///< why it cannot be measured here; empty: it can
+  std::string missing;  ///< why the tracer is unavailable; empty if it is available
   std::function<void(const std::vector<std::string>& program)> run;
   std::vector<Times> times{};
 };
@@ -85,7 +87,7 @@ void run_with(std::vector<std::string> words, const std::vector<std::string>& pr
 }
 
 Tracer perf(const std::string& name, const std::vector<std::string>& words) {
-  return {name, find_program("perf").empty() ? "perf is not there: install linux-perf" : "",
+  return {name, find_program("perf").empty() ? "perf is missing: install linux-perf" : "",
           [words](const auto& program) { run_with(words, program); }};
 }
 
@@ -151,7 +153,7 @@ int run(const std::string& self, std::size_t pages, int rounds) {
   };
   for (int round = 0; round < rounds && interrupted() == 0; ++round) {
     for (std::size_t i = 0; i < tracers.size(); ++i) {
-      // The tracers take turns in starting a round.
+      // Each round starts with the next tracer.
       Tracer& tracer = tracers[(i + static_cast<std::size_t>(round)) % tracers.size()];
       if (!tracer.missing.empty()) continue;
       try {
@@ -177,10 +179,10 @@ int main(int argc, char** argv) {
   int rounds = 15;
   std::string to;
   const auto add = [&](Arguments arguments) {
-    arguments.option("--work", work_pages, "be the program that is traced, with so many pages").hidden();
-    arguments.option("--to", to, "where that writes its times").hidden();
-    arguments.flag("--smoke", smoke, "one round of few faults: only to see that it works");
-    arguments.option("--pages", pages, "faults of each class").with_default().in_range(100, 1'000'000);
+    arguments.option("--work", work_pages, "be the traced program, with this many pages").hidden();
+    arguments.option("--to", to, "file for the times of that program").hidden();
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with one round of few faults");
+    arguments.option("--pages", pages, "number of faults of each class").with_default().in_range(100, 1'000'000);
     arguments.option("--rounds", rounds, "runs of each").with_default().in_range(1, 1000);
   };
   const auto start = [&] {
@@ -188,6 +190,6 @@ int main(int argc, char** argv) {
     catch_interrupts();
     return run(argv[0], smoke ? 500 : pages, smoke ? 1 : rounds);
   };
-  return standalone_main("benchmark-fault-tracer-cost", "what zerotax cow adds to a page fault, beside perf", argc,
-                         argv, add, start);
+  return standalone_main("benchmark-fault-tracer-cost",
+                         "measure the time that zerotax cow adds to a page fault, beside perf", argc, argv, add, start);
 }

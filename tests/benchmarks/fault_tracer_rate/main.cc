@@ -1,7 +1,7 @@
-// Measures how many faults a second zerotax cow follows without loss. One or two processes do nothing but fault. The
-// kernel's buffer has one of two sizes, and is read at several intervals. The programs report their own faults
-// (getrusage), so a fault that was neither counted nor reported lost would show. Only the few faults before the
-// program's exec are not watched.
+// Measures how many faults per second zerotax cow can follow without loss. One or two processes take faults and do
+// nothing else. The kernel's buffer has one of two sizes, and is read at several intervals. The programs report their
+// own faults (getrusage). The comparison reveals faults that were neither counted nor reported as lost. Only the few
+// faults before the program's exec are not watched.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ void fault_for(std::int64_t milliseconds) {
   }
 }
 
-/// The traced program. It writes the number of its and its children's faults.
+/// The traced program. Writes the number of its own faults, and the number of its children's faults.
 int work(int processes, std::int64_t milliseconds, const std::string& file) {
   for (int i = 1; i < processes; ++i) {
     if (::fork() != 0) continue;
@@ -70,9 +70,9 @@ struct Setting {
 };
 
 struct Seen {
-  double rate = 0;         ///< faults a second, as the program says
-  double share = 0;        ///< share of the faults that were counted
-  std::uint64_t lost = 0;  ///< lost events
+  double rate = 0;   ///< faults per second, as reported by the program
+  double share = 0;  ///< share of the program's faults that zerotax cow counted
+  std::uint64_t lost = 0;
 };
 
 Seen follow(const std::string& self, const Setting& setting, int milliseconds) {
@@ -151,16 +151,16 @@ int main(int argc, char** argv) {
   int milliseconds = 1500;
   std::string to;
   const auto add = [&](Arguments arguments) {
-    arguments.option("--work", processes, "be the program, in so many processes").hidden();
-    arguments.option("--to", to, "where that writes its count").hidden();
-    arguments.option("--ms", milliseconds, "how long the program faults").with_default().in_range(10, 60'000);
-    arguments.flag("--smoke", smoke, "a few settings for a moment: only to see that it works");
+    arguments.option("--work", processes, "be the traced program, with this many processes").hidden();
+    arguments.option("--to", to, "file for the count of that program").hidden();
+    arguments.option("--ms", milliseconds, "duration of the program's faults").with_default().in_range(10, 60'000);
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with a few brief settings");
   };
   const auto start = [&] {
     if (processes > 0) return work(processes, milliseconds, to);
     catch_interrupts();
     return run(argv[0], smoke, smoke ? 50 : milliseconds);
   };
-  return standalone_main("benchmark-fault-tracer-rate", "how many faults a second zerotax cow follows without loss",
-                         argc, argv, add, start);
+  return standalone_main("benchmark-fault-tracer-rate",
+                         "measure how many faults per second zerotax cow follows without loss", argc, argv, add, start);
 }

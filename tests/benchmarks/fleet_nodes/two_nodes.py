@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""How much sooner two nodes of a Slurm cluster finish the deterministic part of a full study than one: points and searches.
-
-The cluster is made on this machine, as root (packages slurm-wlm and munge). Each node is bound to a CPU of its own, so
-the machine needs two that are idle: what others did meanwhile is printed. The two studies must find the same.
-Exit status 1 if two nodes take more than 0.6 of the time of one, 2 without Slurm.
-
-usage: two_nodes.py [ALLOCATOR ...]    (default: glibc)
+"""Measures how much sooner two nodes of a Slurm cluster finish the deterministic part of a full study than one node
+does. The deterministic part consists of points and searches. The cluster is made on this machine, as root (packages
+slurm-wlm and munge). Each node is bound to a CPU of its own, so the machine needs two idle CPUs. The CPU time of other
+programs is printed. The two studies must have the same results. Exit status 1 if two nodes take more than 0.6 of the
+time of one, 2 without Slurm. usage: two_nodes.py [ALLOCATOR ...] (default: glibc)
 """
 
 from __future__ import annotations
@@ -27,17 +25,17 @@ LIMIT = 0.6
 
 
 def busy_s() -> float:
-    """CPU seconds of all programs so far: user, nice, system, irq, softirq."""
+    """Returns the CPU seconds that all programs have used since the boot: user, nice, system, irq and softirq."""
     fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     return sum(int(fields[i]) for i in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
 
 
 def studied(folder: pathlib.Path, nodes: int, words: list[str]) -> float:
-    """Wall seconds of the study on so many nodes."""
+    """Runs the study on this many nodes, and returns its wall time in seconds."""
     cpus = sorted(os.sched_getaffinity(0))[:nodes]
     names = tuple(f"n{number}" for number in range(1, nodes + 1))
     with slurm_cluster.Cluster(folder / "slurm", names, bound_to=cpus) as cluster:
-        command = [ZEROTAX, "study", "--full", "--audit-only", *words, "--on", "slurm", "--out", folder / "study"]
+        command = [ZEROTAX, "study", "--thorough", "--audit-only", *words, "--on", "slurm", "--out", folder / "study"]
         begin, before = time.monotonic(), busy_s()
         subprocess.run(command, env={**os.environ, **cluster.environment}, check=True, stdout=subprocess.DEVNULL)
         seconds = time.monotonic() - begin
@@ -48,7 +46,7 @@ def studied(folder: pathlib.Path, nodes: int, words: list[str]) -> float:
 
 
 def counts_of(folder: pathlib.Path) -> dict[tuple[object, ...], dict[str, object]]:
-    """The counts of each point."""
+    """Returns the counts of each point."""
     found = {}
     for line in (folder / "study" / "points.jsonl").read_text().splitlines():
         point = json.loads(line)

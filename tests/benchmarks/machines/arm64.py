@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""What zerotax finds on arm64 with pages of 4 and 16 KiB, in virtual machines, compared with what it finds here, and which of
-its own tests passed there.
+"""Compares zerotax's results on arm64, in virtual machines with pages of 4 and 16 KiB, with the results on this host.
+
+Also reports which of zerotax's own tests passed in the virtual machines.
 
 usage: arm64.py FILE.json [--tests 4K=JUNIT.xml] [--tests 16K=JUNIT.xml]
 
-The build for arm64 is build-arm64 (./run arm64 --test, which writes the results of the tests). A figure is the same there, n/a
-with its reason, or differs: with pages of 16 KiB, by whole pages.
+The build for arm64 is build-arm64 (./run arm64 --test, which writes the results of the tests). In a virtual machine, a
+metric is the same, is n/a with a reason, or differs. With pages of 16 KiB, metrics differ by whole pages.
 """
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SCHEMA = "zerotax.arm64/1"
 
 
 def tests(file: pathlib.Path) -> dict:
-    """Reads ctest's JUnit file: the tests that passed, and the others with their status."""
+    """Reads ctest's JUnit file. Returns the tests that passed, and the other tests with their status."""
     cases = {case.get("name"): case.get("status") for case in xml.etree.ElementTree.parse(file).getroot().iter("testcase")}
     passed = [name for name, status in cases.items() if status == "run"]
     return {"passed": sorted(passed), "others": {name: status for name, status in sorted(cases.items()) if status != "run"}}

@@ -1,12 +1,9 @@
 #!/usr/bin/python3
-"""What zerotax finds under the kernels of four releases of Debian, as root and as an ordinary user, in virtual machines,
-compared with what it finds here.
-
-usage: machines.py FILE.json [--release NAME]... [--user root|nobody]...
-
-An ordinary user needs the cache of kernels: XDG_CACHE_HOME of a folder that everybody may read, and kernels in it.
-Each machine has THP=madvise, as here, so that one fault brings one page, and kernel.perf_event_paranoid=2. A figure is the
-same there, n/a with its reason, or differs.
+"""Compares the results of zerotax under the kernels of four releases of Debian, in virtual machines, with the results
+on this machine. Runs zerotax as root and as an ordinary user. usage: machines.py FILE.json [--release NAME]... [--user
+root|nobody]... An ordinary user needs the cache of kernels: XDG_CACHE_HOME must be a readable folder that contains
+them. Like this machine, each virtual machine has THP=madvise, so that one fault populates one page, and
+kernel.perf_event_paranoid=2. In a virtual machine, a metric is the same, is n/a with a reason, or differs.
 """
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from zerotax_plots.output import check_replaceable, is_document, named_path, wri
 
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build"))
 ZEROTAX = BUILD / "bin" / "zerotax"
-# Linux 6.12 panics now and then on a CPU that is emulated.
+# Linux 6.12 sometimes panics on an emulated CPU.
 TRIES = 3
 SCHEMA = "zerotax.machines/1"
 RELEASES = ["bullseye", "bookworm", "trixie", "sid"]
@@ -46,17 +43,17 @@ REFILL = [str(BUILD / "tests" / "recorded" / "refill"), "malloc", "20", "4", "10
 FORKS = str(BUILD / "tests" / "recorded" / "forks")
 FORKS_RANGE = 1 << 44
 RECORDED = ["zeroed_bytes", "refilled_bytes", "returned_bytes", "minor_faults"]
-# The pages of a program's start vary with the C library and the kernel.
+# The number of pages that a program populates at its start varies with the C library and the kernel.
 START = 64 << 10
 
 
 def is_na(figure: object) -> bool:
-    """Whether a figure is n/a with a reason."""
+    """Returns whether a metric is n/a with a reason."""
     return isinstance(figure, dict) and set(figure) == {"na"}
 
 
 class Place:
-    """A machine to measure on: this one, or a virtual one."""
+    """A machine to measure on: this machine, or a virtual one."""
 
     def __init__(self, folder: pathlib.Path, release: str = "", user: str = "root") -> None:
         self.folder = folder
@@ -64,7 +61,7 @@ class Place:
         self.prefix = NOBODY if user == "nobody" else []
 
     def document(self, command: str, *words: str, program: list[str] | None = None) -> dict:
-        """The JSON of a command."""
+        """Runs a command, and returns its JSON."""
         file = self.folder / "document.json"
         file.unlink(missing_ok=True)
         end = ["--", *program] if program else []
@@ -79,7 +76,9 @@ class Place:
 
 
 def compared(pairs: list[tuple[object, object]], slack: int = 0) -> dict:
-    """Compares figures there and here: how many are the same, n/a, or differ, and why they are n/a."""
+    """Compares metrics of two machines. Counts the metrics that are the same, are n/a, or differ. Lists the reasons for
+    n/a.
+    """
     counts = collections.Counter()
     reasons = set()
     for there, here in pairs:
@@ -96,8 +95,12 @@ def compared(pairs: list[tuple[object, object]], slack: int = 0) -> dict:
 
 
 def watched_range(place: Place) -> list[int]:
-    """Copies, reuses and zero-fills of the pages that a program of known numbers writes before and after a fork: first
-    the parent's, then the child's. Only root sees the kernel's own copy of a page for the child, so that is left out."""
+    """Returns the copies, reuses and zero-fills of a program that writes known numbers of pages before and after a
+    fork.
+
+    The parent's counts come first, then the child's. The kernel itself copies one page on behalf of the child. Only
+    root can count this copy, so it is left out.
+    """
     cow = place.document("cow", program=[FORKS, "2000", "500", "300", "400"])
     ranges = [mapping["counts"] for process in cow["processes"] for mapping in process["mappings"]
               if mapping["begin"] == FORKS_RANGE]
@@ -106,18 +109,18 @@ def watched_range(place: Place) -> list[int]:
 
 
 def verdicts(place: Place) -> list[str]:
-    """The verdicts of check on points and thresholds. The baselines were made on this machine's kernel."""
+    """Returns the verdicts of check on points and thresholds. The baselines were made on this machine's kernel."""
     return [place.document("check", "--baseline", ROOT / "tests" / "regression" / "baselines" / name)["verdict"]
             for name in BASELINES]
 
 
 def points(run: dict) -> dict:
-    """The points by allocator, size and touch."""
+    """Returns the points by allocator, size and touch."""
     return {(point["allocator"], point["size_bytes"], point["touch"]): point for point in run["points"]}
 
 
 def figures(place: Place, here: dict) -> dict:
-    """All figures of one machine."""
+    """Returns all metrics of one machine."""
     run = place.document("run", *PLAN)
     there, ours = points(run), points(here["run"])
     rows = {metric: compared([(there[key][metric], ours[key][metric]) for key in ours]) for metric in METRICS}
@@ -126,7 +129,7 @@ def figures(place: Place, here: dict) -> dict:
         rows[f"first operations: {metric}"] = compared([(one[metric], other[metric]) for one, other in first])
     record = place.document("record", program=REFILL)["totals"]["kernel"]
     for metric in RECORDED:
-        # A fault is a page, so its slack is in pages.
+        # START is in bytes. A fault populates a page, so the slack of faults is START in pages.
         slack = START // os.sysconf("SC_PAGESIZE") if metric == "minor_faults" else START
         rows[f"record: {metric}"] = compared([(record[metric], here["record"][metric])], slack)
     rows["cow"] = compared(list(zip(watched_range(place), here["cow"])))

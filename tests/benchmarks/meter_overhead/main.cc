@@ -1,5 +1,6 @@
-// Measures the cost of the meter. calloc + free of 1 MiB on glibc, as the timing pass reports it, is compared with the
-// same loop that reads a clock only at both ends of the run. Processes are paired and interleaved; the bound is 2 %.
+// Measures the cost of the meter by comparing two times of calloc + free of 1 MiB on glibc. The timing pass reports one
+// time. A loop that reads a clock only at both ends of the run gives the other time. Processes are paired and
+// interleaved. The times may differ by at most 2 %.
 
 #include <fmt/format.h>
 
@@ -20,9 +21,9 @@ namespace {
 using namespace zerotax;
 
 struct Pair {
-  double bare_ns;      ///< per operation, clocks at the ends only
+  double bare_ns;      ///< time per operation, with a clock only at both ends
   double reported_ns;  ///< mean of calloc_ns + free_ns
-  double loop_ns;      ///< per operation of the metered loop, with everything that the meter does between
+  double loop_ns;      ///< time per operation of the metered loop, including the meter's work between operations
 };
 
 double per_operation(const PassResult& pass) {
@@ -31,7 +32,7 @@ double per_operation(const PassResult& pass) {
 
 double reported(const PassResult& pass) {
   double sum = 0;
-  const std::size_t warm = pass.ops() / 2;  // as in the bare pass
+  const std::size_t warm = pass.ops() / 2;
   for (std::size_t i = warm; i < pass.ops(); ++i) sum += static_cast<double>(pass.op(i).calloc_ns + pass.op(i).free_ns);
   return sum / static_cast<double>(pass.ops() - warm);
 }
@@ -76,13 +77,13 @@ int main(int argc, char** argv) {
   bool smoke = false;
   std::string size = "1MiB";
   const auto add = [&](Arguments arguments) {
-    arguments.flag("--smoke", smoke, "a few operations: only to see that it works");
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with a few operations");
     arguments.option("--size", size, "bytes of the block").with_default();
   };
   const auto start = [&] {
     catch_interrupts();
     return run(parse_size(size), smoke);
   };
-  return standalone_main("benchmark-meter-overhead", "what the meter adds to the times that it reports", argc, argv,
-                         add, start);
+  return standalone_main("benchmark-meter-overhead",
+                         "measure the time that the meter adds to the times that it reports", argc, argv, add, start);
 }

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
-"""What watching a process from outside costs its throughput: `zerotax top` and `zerotax record --pid`, beside perf record
-of each page fault with its stack and `perf trace -F all`.
+"""Measures how much throughput a process loses while it is watched from outside.
+
+The watchers are `zerotax top` and `zerotax record --pid`. For comparison, perf record records each page fault
+with its stack, and `perf trace -F all` lists the page faults.
 
 usage: overhead.py [--rounds N] [--seconds S] [--workload NAME]...
 
-A server under a steady load (redis, a Go and a Python web server), and a loop that refills 8 MiB a round, the worst case.
-A round has a window under each watcher and one under none, in an order that rotates; the ratio of a round is that of its
-windows. heaptrack and memray are left out: what they inject stays in the process, and no later window would be one
-without a watcher. Printed: the median of the ratios of throughput, and of the CPU time that the watched process took for
-an operation, each with a bootstrap interval of 95 %, and the watcher's own CPU time. Where all CPUs are busy the
-throughput pays for that, too.
+The workloads are a server under a steady load (redis, a Go and a Python web server), and the worst case: a loop that
+refills 8 MiB a round. A round has a window under each watcher and one without a watcher, in an order that rotates. Each
+ratio compares a watcher's window with the window without a watcher in the same round. heaptrack and memray are left out,
+because the code that they inject stays in the process.
+
+The output is the median ratios of throughput and of the watched process's CPU time per operation, with bootstrap
+intervals of 95 %. The watcher's own CPU time is printed as well. If all CPUs are busy, this CPU time also lowers the
+throughput.
 """
 from __future__ import annotations
 
@@ -30,11 +34,11 @@ from collections.abc import Callable, Iterator
 HERE = pathlib.Path(__file__).resolve().parent
 ZEROTAX = str(HERE.parents[1] / "build" / "bin" / "zerotax")
 SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-Watched = tuple[int, Callable[[], int]]  # PID, and what it has done so far
+Watched = tuple[int, Callable[[], int]]  # PID, and a function that returns the current number of operations
 
 
 def counter(work: pathlib.Path) -> tuple[str, Callable[[], int]]:
-    """A file in which a program counts, and a function that reads the count."""
+    """Returns a file in which a program stores its count of operations, and a function that reads the count."""
     path = work / "counter"
     path.write_bytes(bytes(4096))
     return str(path), lambda: struct.unpack("Q", path.read_bytes()[:8])[0]
@@ -42,7 +46,7 @@ def counter(work: pathlib.Path) -> tuple[str, Callable[[], int]]:
 
 @contextlib.contextmanager
 def running(*words: str, **options) -> Iterator[subprocess.Popen]:
-    """A program that is killed at the end."""
+    """Starts a program, which is killed at the end."""
     with subprocess.Popen(words, **options) as program:
         try:
             yield program
@@ -52,7 +56,7 @@ def running(*words: str, **options) -> Iterator[subprocess.Popen]:
 
 @contextlib.contextmanager
 def refill(work: pathlib.Path) -> Iterator[Watched]:
-    """The refill loop; counts rounds."""
+    """Starts the refill loop, whose operations are rounds."""
     subprocess.run(["c++", "-O2", "-g", "-o", work / "refill", HERE / "refill.cc"], check=True)
     path, count = counter(work)
     with running(str(work / "refill"), path) as program:
@@ -61,7 +65,7 @@ def refill(work: pathlib.Path) -> Iterator[Watched]:
 
 @contextlib.contextmanager
 def web(work: pathlib.Path, *server: str) -> Iterator[Watched]:
-    """A web server and its clients; counts requests."""
+    """Starts a web server and its clients. Operations are requests."""
     subprocess.run(["go", "build", "-o", work / "web", HERE / "web.go"], check=True)
     path, count = counter(work)
     with running(*(word.replace("WORK", str(work)) for word in server), path, stdout=subprocess.PIPE, text=True) as program:
@@ -71,7 +75,7 @@ def web(work: pathlib.Path, *server: str) -> Iterator[Watched]:
 
 @contextlib.contextmanager
 def redis(work: pathlib.Path) -> Iterator[Watched]:
-    """redis-server under redis-benchmark; counts commands."""
+    """Starts redis-server under redis-benchmark. Operations are commands."""
     socket = str(work / "redis.sock")
 
     def count() -> int:
@@ -90,7 +94,7 @@ WORKLOADS = {
     "web server (Go)": lambda work: web(work, "WORK/web", "serve"),
     "web server (Python)": lambda work: web(work, "/usr/bin/python3", str(HERE / "web.py")),
     "refill loop (worst case)": refill}
-# PID stands for itself, WORK for a folder.
+# PID stands for the process ID, WORK for a folder.
 WATCHERS = {
     "zerotax top": [ZEROTAX, "top", "--samples", "100000", "--json", "WORK/top.json", "--force"],
     "zerotax record --pid": [ZEROTAX, "record", "--pid", "PID", "--seconds", "1000", "--text", "WORK/record.txt", "--force"],
@@ -102,16 +106,16 @@ WATCHERS = {
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of a process and its threads so far."""
+    """Returns the CPU time that a process and its threads have used, in seconds."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-Rate = tuple[float, float]  # operations in a second, and seconds of CPU time for each
+Rate = tuple[float, float]  # operations per second, and seconds of CPU time per operation
 
 
 def rate(watched: Watched, seconds: float) -> Rate:
-    """The rate of a process over some seconds."""
+    """Returns the rate of a process over some seconds."""
     start, before, cpu = time.monotonic(), watched[1](), cpu_seconds(watched[0])
     time.sleep(seconds)
     done = watched[1]() - before
@@ -119,7 +123,9 @@ def rate(watched: Watched, seconds: float) -> Rate:
 
 
 def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float) -> tuple[Rate, float]:
-    """The rate under a watcher, which has a second to begin, and the CPUs that it used meanwhile."""
+    """Returns the rate under a watcher, and the number of CPUs that the watcher used. The watcher has a second to
+    start.
+    """
     words = [word.replace("PID", str(watched[0])).replace("WORK", str(work)) for word in WATCHERS[name]]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, **SILENT) as watcher:
         time.sleep(1)
@@ -133,14 +139,14 @@ def watched_rate(name: str, watched: Watched, work: pathlib.Path, seconds: float
 
 
 def interval(ratios: list[float]) -> tuple[float, float]:
-    """The 95 % interval of the medians of 2,000 draws."""
+    """Returns the 95 % interval of the medians of 2,000 draws."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(2000))
     return medians[50], medians[1949]
 
 
 def words_of(ratios: list[float]) -> str:
-    """The median ratio as "-1.23 % (-2.00 to +0.10)"."""
+    """Returns the median ratio in words, such as "-1.23 % (-2.00 to +0.10)"."""
     low, high = interval(ratios)
     return f"{100 * (statistics.median(ratios) - 1):+8.2f} % ({100 * (low - 1):+.2f} to {100 * (high - 1):+.2f})"
 
@@ -180,7 +186,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
     options = parser.parse_args()
-    # A shell starts background jobs with SIGINT ignored. The watchers would inherit that, but SIGINT must end them.
+    # A shell starts background jobs with SIGINT ignored. The watchers would inherit this, but SIGINT must end the
+    # watchers.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # SIGTERM ends all started processes, as Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

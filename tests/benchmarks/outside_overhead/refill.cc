@@ -1,5 +1,5 @@
-// refill COUNTER: fills and frees eight blocks of 1 MiB a round, which glibc returns to the kernel. COUNTER is a file
-// of 8 bytes.
+// Usage: refill COUNTER. In each round, fills and frees eight blocks of 1 MiB, which glibc returns to the kernel.
+// COUNTER is a file of 8 bytes for the number of rounds.
 #include <fcntl.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-"""A web server that answers with JSON: web.py COUNTER prints its port."""
+"""A web server that answers with JSON. Usage: web.py COUNTER. Prints its port."""
 import json
 import mmap
 import struct
@@ -10,12 +10,12 @@ with open(sys.argv[1], "r+b") as file:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Keeps the connection, and sends the same answer to each request."""
+    """Keeps the connection open, and sends the same answer to each request."""
     protocol_version = "HTTP/1.1"
-    wbufsize = 1 << 16  # an answer is one packet
+    wbufsize = 1 << 16  # so large that an answer is sent as one packet
 
     def do_GET(self):
-        """Answers, and counts."""
+        """Answers and counts a request."""
         body = json.dumps([{"name": f"item {i}", "values": list(range(40))} for i in range(50)]).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))

@@ -1,6 +1,6 @@
-// How much zerotax record adds to the wall time of programs whose blocks are under 64 KiB: each program runs recorded
-// and unrecorded, in turn, and each pair gives a ratio. Expected: under 3 %. The program of the last row has memory
-// zeroed again and again: its row shows the cost of recording there, without a bound.
+// Measures how much zerotax record adds to the wall time of programs whose blocks are under 64 KiB. Recorded and
+// unrecorded runs of each program alternate, and each pair gives a ratio. The expected limit is 3 %. The program of the
+// last row has no limit, because it maps and unmaps blocks all the time, and the recorder examines each block.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -30,9 +30,10 @@ using zerotax::record::resolve_record_target;
 using zerotax::record::run_recorded;
 
 constexpr double kExpected = 1.03;
-constexpr std::size_t kMostTimes = 8;  ///< up to this many times the pairs, while the interval contains 1.03
+constexpr std::size_t kMostTimes = 8;  ///< while the interval contains 1.03, more pairs are run, up to this multiple of
+                                       ///< the planned number
 
-/// The work of many programs: adds words to a map and a vector, with strings of many sizes, and removes them.
+/// Does typical work of many programs: adds words to a map and a vector, with strings of many sizes, and removes them.
 int do_work(int rounds) {
   std::size_t sum = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -46,8 +47,8 @@ int do_work(int rounds) {
   return sum == 0 ? 1 : 0;
 }
 
-/// Work that the kernel does most of: maps, fills and unmaps a block of 1 MiB. Recording looks at each block three
-/// times.
+/// Does work that takes place mostly in the kernel: maps, fills and unmaps a block of 1 MiB. The recorder examines each
+/// block three times.
 int do_refill(int rounds) {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
@@ -63,7 +64,7 @@ int do_refill(int rounds) {
 struct Program {
   std::string name;
   std::vector<std::string> words;
-  bool judged = true;  ///< whether the expected limit applies to its ratio
+  bool judged = true;  ///< whether the expected limit applies to the ratio of the program
 };
 
 std::vector<Program> programs(const std::string& self, const std::string& source, int rounds) {
@@ -73,7 +74,7 @@ std::vector<Program> programs(const std::string& self, const std::string& source
         "import json\nfor i in range({}):\n d={{str(k): [k, str(k), {{'x': k}}] for k in range(600)}}\n "
         "json.loads(json.dumps(d))",
         5 * rounds);
-    // Small enough that its dictionaries and strings stay under 64 KiB.
+    // Makes the program so small that its dictionaries and strings stay under 64 KiB.
     all.push_back({"json (python3)", {"/usr/bin/python3", "-c", code}});
   }
   if (!find_program("g++").empty()) {
@@ -99,14 +100,14 @@ double seconds(const Program& program, bool recorded) {
   return static_cast<double>(result.wall_ns) * 1e-9;
 }
 
-/// For each pair: the wall time with recording as a multiple of that without, and the latter in seconds.
+/// For each pair: the ratio of the wall times with and without recording, and the wall time without it in seconds.
 struct Pairs {
   std::vector<double> ratios;
   std::vector<double> plain;
 
   void measure(const Program& program, std::size_t count) {
     while (ratios.size() < count && interrupted() == 0) {
-      // The second run finds warmer caches, so the two take turns in going first.
+      // The second run of a pair finds warmer caches, so recorded and unrecorded runs alternate in going first.
       const bool recorded_first = ratios.size() % 2 == 1;
       const double first = seconds(program, recorded_first);
       const double second = seconds(program, !recorded_first);
@@ -122,7 +123,7 @@ struct Pairs {
   }
 };
 
-/// A note if the interval is over the expected limit, or contains it.
+/// Returns a note if the interval is above the expected limit, or contains it.
 const char* verdict(const Interval& interval) {
   return interval.low > kExpected ? "  over" : interval.high > kExpected ? "  undecided" : "";
 }
@@ -150,7 +151,7 @@ int run(const std::string& self, bool smoke, std::size_t pairs) {
   ::unlink(source.c_str());
   fmt::print("{} rows are over {:.2f}, or undecided\n", over, kExpected);
   if (interrupted() != 0) return 128 + interrupted();
-  // Times fail no test: the smoke run only shows that it works.
+  // Times never fail a test. The smoke run only checks that the benchmark works.
   return !smoke && over > 0 ? 1 : 0;
 }
 
@@ -162,10 +163,10 @@ int main(int argc, char** argv) {
   int refill = 0;
   int pairs = 21;
   const auto add = [&](Arguments arguments) {
-    arguments.flag("--smoke", smoke, "one pair, little work: only to see that it works");
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with one pair and little work");
     arguments.option("--work", work, "do this many rounds of the measured work").hidden();
-    arguments.option("--refill", refill, "refill a block so many times").hidden();
-    arguments.option("--pairs", pairs, "runs of each kind; up to 8 times as many until it is decided")
+    arguments.option("--refill", refill, "refill a block this many times").hidden();
+    arguments.option("--pairs", pairs, "number of runs of each kind; up to 8 times as many until the result is decided")
         .with_default()
         .in_range(1, 1000);
   };
@@ -176,6 +177,6 @@ int main(int argc, char** argv) {
     return run(argv[0], smoke, static_cast<std::size_t>(smoke ? 1 : pairs));
   };
   return standalone_main("benchmark-record-overhead",
-                         "what zerotax record adds to the wall time of programs with small blocks", argc, argv, add,
-                         start);
+                         "measure the wall time that zerotax record adds to programs with small blocks", argc, argv,
+                         add, start);
 }

@@ -1,4 +1,5 @@
-/* calls COUNT: prints the ns that a call of a small function takes. Built without and with -finstrument-functions. */
+/* Usage: calls COUNT. Prints the nanoseconds that a call to a small function takes. The program is built once without
+   and once with -finstrument-functions. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@ using namespace zerotax;
 LttngSession::LttngSession(std::string folder) : folder_(std::move(folder)) {
   for (const char* program : {"lttng", "lttng-sessiond"}) {
     if (find_program(program).empty()) {
-      why_not_ = std::string(program) + " is not there: install lttng-tools";
+      why_not_ = std::string(program) + " is missing: install lttng-tools";
       return;
     }
   }

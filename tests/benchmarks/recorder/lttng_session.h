@@ -7,8 +7,8 @@
 
 #include "os/child.h"
 
-/// A session of LTTng for one benchmark: its own session daemon, with buffers that hold all records. The session ends
-/// with the object.
+/// A session of LTTng for one benchmark: its own session daemon, with buffers that can contain all records. The session
+/// ends with the object.
 class LttngSession {
  public:
   explicit LttngSession(std::string folder);
@@ -16,9 +16,9 @@ class LttngSession {
   LttngSession(const LttngSession&) = delete;
   LttngSession& operator=(const LttngSession&) = delete;
 
-  /// Why the session could not be started; empty if it runs.
+  /// Returns why the session could not be started; empty if it runs.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// The variables for a program to trace.
+  /// Returns the variables for a program to trace.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
 
  private:

@@ -1,7 +1,8 @@
-// Measures the cost of recording an event, beside LTTng-UST and beside the bare clock and store, and of a recorded call
-// of a function, beside uftrace. Checks that 10 million records a second for 10 s are complete, in memory and on a
-// disk, beside write(2) of as many bytes. Expected: at most 12 ns where the bare limit is 8.5, a fifth of LTTng-UST,
-// and half of uftrace. Nothing is lost, unless write(2) alone falls behind by half of the buffers.
+// Measures the cost of recording an event, compared with LTTng-UST and with a bare clock read and store. Also measures
+// the cost of recording a function call, compared with uftrace. Checks that 10 million records per second are complete
+// for 10 s, in memory and on a disk. Compares this rate with write(2) of as many bytes. An event should take at most
+// 12/8.5 of the bare time and a fifth of LTTng-UST's time. A function call should take at most half of uftrace's time.
+// No record may be lost, unless write(2) alone falls behind by half of the buffers.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,20 +34,20 @@ namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr double kOverBare = 12 / 8.5;
-constexpr std::uint64_t kRateBuffers = 64;  // MiB, of all threads
-constexpr double kRecordBytes = 24;         // 16 of the event, 8 of its number and time
+constexpr std::uint64_t kRateBuffers = 64;  // MiB, for all threads together
+constexpr double kRecordBytes = 24;         // 16 bytes of the event's fields, and 8 bytes of its number and time
 constexpr double kMiB = 1 << 20;
 constexpr double kPeerRatio = 5;
 constexpr double kCallPeerRatio = 2;
 
 struct Place {
   std::string bin;     ///< folder of benchmark-recorder
-  std::string folder;  ///< for traces; emptied as it goes
+  std::string folder;  ///< folder for traces; emptied between measurements
   [[nodiscard]] std::string program(const std::string& name) const { return bin + "/../benchmarks/recorder/" + name; }
   [[nodiscard]] std::string library(const std::string& name) const { return bin + "/../lib/" + name; }
 };
 
-/// The numbers that a program prints; none if it failed or is missing.
+/// Returns the numbers that a program prints; empty if it failed or is missing.
 std::vector<double> numbers_of(const std::string& program, const std::vector<std::string>& words,
                                const Environment& env) {
   ChildCommand command;
@@ -63,7 +64,8 @@ std::vector<double> numbers_of(const std::string& program, const std::vector<std
   return values;
 }
 
-/// Runs several kinds in turn for some rounds, and takes medians. A kind that fails once is n/a.
+/// Measures several kinds of recording alternately for some rounds, and takes the medians. A kind that fails once is
+/// n/a.
 class Rounds {
  public:
   using Run = std::function<std::vector<double>()>;
@@ -110,7 +112,7 @@ class Rounds {
   std::vector<Kind> kinds_;
 };
 
-/// Prints whether a ratio is as expected; counts a ratio that is not.
+/// Prints whether a ratio is as expected. If not, increments `off`.
 void expect(const char* what, double ratio, double limit, bool at_most, int& off) {
   const bool good = at_most ? ratio <= limit : ratio >= limit;
   if (!good) ++off;
@@ -131,7 +133,8 @@ void measure_records(const Place& place, bool smoke, int rounds, int& off) {
     return numbers_of(place.program("records"), {"bare", count}, {});
   });
   kinds.add("zerotax", [&] {
-    // Records at full speed, ten times the rate below. As for LTTng, the drain keeps up with these buffers.
+    // Records at full speed, ten times the rate of the test of completeness. As in LTTng, these buffers are so large
+    // that the drain keeps up.
     Environment env = trace_to(place.folder + "/ours");
     env.emplace_back("ZEROTAX_TRACE_BUFFER", "16MiB");
     return numbers_of(place.program("records"), {"ours", count}, env);
@@ -170,7 +173,7 @@ void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
     return numbers_of(instrumented, {count}, env);
   });
   if (const std::string uftrace = find_program("uftrace"); uftrace.empty()) {
-    kinds.add_missing("uftrace", "it is not there: install uftrace");
+    kinds.add_missing("uftrace", "it is missing: install uftrace");
   } else {
     kinds.add("uftrace", [&, uftrace] {
       return numbers_of(
@@ -188,7 +191,7 @@ void measure_calls(const Place& place, bool smoke, int rounds, int& off) {
   fs::remove_all(place.folder + "/uftrace");
 }
 
-/// Whether each thread's numbers are complete, in order, and without repetition.
+/// Returns whether each thread's numbers are complete, in order and unique.
 bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t each) {
   CtfTrace trace(folder);
   std::map<std::uint64_t, std::uint64_t> next;
@@ -202,10 +205,11 @@ bool all_there(const std::string& folder, std::uint64_t threads, std::uint64_t e
   return in_order && next.size() == threads && trace.problems().empty();
 }
 
-/// One row of the table: THREADS threads record into buffers in `folder`. `bound`: a lost record counts as off.
+/// Prints one row of the table: THREADS threads record into buffers in `folder`. With `bound`, a lost record increments
+/// `off`.
 void measure_rate(const Place& place, const std::string& folder, std::uint64_t threads, bool smoke, double seconds,
                   bool bound, int& off) {
-  // The buffers hold a quarter of a second, in case the disk delays the drain.
+  // The buffers hold the records of a quarter of a second, in case the disk delays the drain.
   Environment env = trace_to(folder);
   env.emplace_back("ZEROTAX_TRACE_BUFFER", fmt::format("{}MiB", kRateBuffers / threads));
   const auto found =
@@ -242,8 +246,8 @@ void measure_loss(const Place& place, const std::string& name, const std::string
                                          {own, fmt::format("{:.0f}", bytes_per_second), std::to_string(seconds)}, {}))
       behind = std::max(behind, bytes);
     fs::remove(own);
-    // If write(2) alone, with one more CPU for itself, falls behind by half of the buffers, no recorder can promise to
-    // lose nothing.
+    // If write(2) alone, with a CPU to itself, falls behind by half of the buffers, no recorder can promise
+    // completeness.
     measure_rate(place, own, threads, smoke, seconds, behind < kRateBuffers * kMiB / 2, off);
   }
   fmt::print("  write(2) of as many bytes, alone: {:.1f} MiB behind at most\n", behind / kMiB);
@@ -257,10 +261,10 @@ int main(int argc, char** argv) {
   double seconds = 10;
   std::string folder = (fs::temp_directory_path() / fmt::format("zerotax-benchmark-{}", ::getpid())).string();
   const auto add = [&](Arguments arguments) {
-    arguments.flag("--smoke", smoke, "one round, little work: only to see that it works");
-    arguments.option("--rounds", rounds, "runs of each kind, in turn").with_default().in_range(1, 1000);
-    arguments.option("--seconds", seconds, "of recording at a steady rate").with_default().in_range(0.01, 600);
-    arguments.option("--folder", folder, "for the traces: 3 GB at 10 s; removed afterwards").with_default();
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with one round and little work");
+    arguments.option("--rounds", rounds, "number of runs of each kind, in turn").with_default().in_range(1, 1000);
+    arguments.option("--seconds", seconds, "duration of recording at a steady rate").with_default().in_range(0.01, 600);
+    arguments.option("--folder", folder, "folder for the traces: 3 GB at 10 s; removed afterwards").with_default();
   };
   const auto start = [&] {
     catch_interrupts();
@@ -276,10 +280,11 @@ int main(int argc, char** argv) {
     fs::remove_all(folder);
     fmt::print("{} figures are off\n", off);
     if (interrupted() != 0) return 128 + interrupted();
-    // Times fail no test: the smoke run only shows that it works.
+    // Times never fail a test. The smoke run only checks that the benchmark works.
     return !smoke && off > 0 ? 1 : 0;
   };
   return standalone_main("benchmark-recorder",
-                         "what recording an event and a call of a function costs, beside LTTng-UST and uftrace", argc,
-                         argv, add, start);
+                         "measure the cost of recording an event and a function call, beside LTTng-UST and "
+                         "uftrace",
+                         argc, argv, add, start);
 }

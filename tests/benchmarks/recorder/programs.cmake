@@ -1,4 +1,4 @@
-# The programs that benchmark-recorder measures: build/benchmarks/recorder/<name>, each a process of its own, so that
+# The programs that benchmark-recorder measures: build/benchmarks/recorder/<name>. Each is a separate process, so that
 # every kind meets the same conditions.
 function(recorder_benchmark_program name source)
   add_executable(benchmark-recorder-${name} ${CMAKE_CURRENT_SOURCE_DIR}/recorder/${source})
@@ -15,11 +15,11 @@ recorder_benchmark_program(calls calls.c)
 recorder_benchmark_program(calls_instrumented calls.c)
 target_compile_options(benchmark-recorder-calls_instrumented PRIVATE -finstrument-functions)
 add_dependencies(benchmark-recorder zerotax_functions)
-# The peer: left out where its headers are not.
+# The LTTng program is left out if its headers are missing.
 pkg_check_modules(LTTNG_UST QUIET IMPORTED_TARGET lttng-ust)
 if(LTTNG_UST_FOUND)
   recorder_benchmark_program(records_lttng lttng/records.c PkgConfig::LTTNG_UST ${CMAKE_DL_LIBS})
   target_include_directories(benchmark-recorder-records_lttng PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/recorder/lttng)
-  # Its header's macros are not as strict as we are.
+  # The macros of LTTng's header violate our stricter warnings.
   target_compile_options(benchmark-recorder-records_lttng PRIVATE -Wno-pedantic -Wno-conversion -Wno-shadow -Wno-extra)
 endif()

@@ -1,5 +1,5 @@
-// rate THREADS PER_SECOND SECONDS: THREADS threads record PER_SECOND numbers together, steadily; prints how many were
-// recorded, how many were lost, and the seconds it took.
+// Usage: rate THREADS PER_SECOND SECONDS. All threads together record PER_SECOND numbers per second at a steady rate.
+// Prints how many numbers were recorded, how many were lost, and the duration in seconds.
 #include <zerotax/recorder.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ ZEROTAX_EVENT(number, (uint64_t, who), (uint64_t, value))
 
 namespace {
 
-/// Records in small steps, and waits for the time of each. A delayed thread catches up.
+/// Records a few numbers at a time, at their planned time. A thread that was delayed catches up.
 void record_steadily(std::uint64_t who, double per_ns, std::uint64_t count) {
   constexpr std::uint64_t kStep = 500;
   const std::int64_t begin = stopwatch_ns();

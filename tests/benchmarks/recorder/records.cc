@@ -1,5 +1,5 @@
-// records bare|ours COUNT: prints the ns that one record of 16 bytes takes, the median of many short stretches. `bare`
-// is the lower bound for any recorder: reading the processor's counter and storing 16 bytes.
+// Usage: records bare|ours COUNT. Prints the nanoseconds that one record of 16 bytes takes, as the median of many short
+// stretches. `bare` is the lower bound for any recorder: reading the processor's counter and storing 16 bytes.
 #include <zerotax/recorder.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ ZEROTAX_EVENT(sixteen, (uint64_t, first), (uint64_t, second))
 namespace {
 
 constexpr std::uint64_t kStretch = 20'000;
-constexpr std::size_t kBuffer = 4 << 20;  // as large as that of a recorder's thread
+constexpr std::size_t kBuffer = 4 << 20;  // as large as the buffer of a recorder's thread
 
 void bare(std::uint64_t from, char* buffer, std::size_t& at) {
   for (std::uint64_t i = from; i < from + kStretch; ++i) {
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     }
     ns.push_back(static_cast<double>(stopwatch_ns() - before) / static_cast<double>(kStretch));
   }
-  // The first laps warm the buffer up and register the type.
+  // The first stretches warm up the buffer and register the type.
   ns.erase(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 4));
   std::nth_element(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2), ns.end());
   std::printf("%.3f %llu\n", ns[ns.size() / 2], static_cast<unsigned long long>(zerotax_trace_lost()));

@@ -1,4 +1,4 @@
-/* For C and C++: CLOCK_MONOTONIC in ns. */
+/* A clock for C and C++: CLOCK_MONOTONIC in nanoseconds. */
 #pragma once
 
 // NOLINTBEGIN(modernize-*): it is C as well

@@ -1,5 +1,6 @@
-/* write_alone FILE BYTES_PER_SECOND SECONDS: writes as many bytes as `rate` records, by write(2) and nothing else, at a
-   steady rate; prints by how many bytes it was behind at most. What a recorder's buffer must bridge on this disk. */
+/* Usage: write_alone FILE BYTES_PER_SECOND SECONDS. Writes as many bytes as `rate` records, but only with write(2), at
+   a steady rate. Prints the largest number of bytes by which the writing fell behind. On this disk, a recorder's buffer
+   must be at least this large. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How long the report page of 100,000 points takes to be made and to open in Chromium, and how large it is.
+"""Measures how long the page of 100,000 points takes to make and to open in Chromium, and its size.
 
-Opening: from the request of the file until its scripts have drawn every figure; the median, least and most of nine.
-Exit status 1 if the median is 1 s or more, 2 without a browser.
+Opening lasts from the request of the file until its scripts have drawn every figure. The output is the median, minimum
+and maximum of nine measurements. Exit status 1 if the median is 1 s or more, 2 without a browser.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if not shutil.which("chromium") or not shutil.which("chromedriver"):
 
 
 def write_run(folder: pathlib.Path) -> int:
-    """20 lines, 1,000 sizes and 5 fractions of a model, in the shape of a study; the number of points."""
+    """Writes the results of a modeled study: 20 lines, 1,000 sizes and 5 fractions. Returns the number of points."""
     names, count = list(sample.VERSIONS), 0
     sample.write(folder, [], sample.run(100_000))
     with open(folder / "points.jsonl", "w", encoding="utf-8") as file:
@@ -53,7 +53,7 @@ def write_run(folder: pathlib.Path) -> int:
 
 
 def opening_ms(page: pathlib.Path, folder: pathlib.Path) -> list[float]:
-    """Milliseconds of each opening."""
+    """Returns the milliseconds of each opening."""
     browser = Browser(folder)
     browser.window(1280)
     times = []
@@ -65,13 +65,13 @@ def opening_ms(page: pathlib.Path, folder: pathlib.Path) -> list[float]:
 
 
 def main() -> int:
-    """Prints the figures; returns the exit status."""
+    """Prints the times, and returns the exit status."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         points = write_run(folder / "run")
         begin = time.monotonic()
         subprocess.run(
-            [sys.executable, ROOT / "plots" / "page" / "write_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL
+            [sys.executable, ROOT / "plots" / "write_page.py", folder / "run"], check=True, stdout=subprocess.DEVNULL
         )
         made = time.monotonic() - begin
         page = folder / "run" / "report.html"

@@ -1,5 +1,6 @@
-// Measures the cost of each way to find written pages, and whether the program's system calls survive it. The benchmark
-// calls the kernel directly and uses nothing of the harness, because os/write_tracker.h does not offer two of the ways.
+// Measures the cost of each method that finds written pages, and whether the program's system calls still work under
+// the method. The benchmark calls the kernel directly and uses nothing of the harness, because os/write_tracker.h lacks
+// two of the methods.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
@@ -31,12 +32,12 @@ struct Block {
   [[nodiscard]] std::size_t bytes() const { return pages * kPage; }
 };
 
-/// One way of watching a block. `watch` returns false where the kernel does not have it.
+/// One method of watching a block. `watch` returns false if the kernel does not support the method.
 class Way {
  public:
   virtual ~Way() = default;
   virtual bool watch(const Block& block) = 0;
-  /// The number of pages that were written since.
+  /// Returns the number of pages that were written since the last watch().
   virtual std::size_t written(const Block& block) = 0;
 };
 
@@ -46,7 +47,7 @@ class Nothing : public Way {
   std::size_t written(const Block& /*block*/) override { return 0; }
 };
 
-/// How many pages of a block have a bit of pagemap set (Documentation/admin-guide/mm/pagemap.rst).
+/// Returns the number of pages of a block that have this bit of pagemap set (Documentation/admin-guide/mm/pagemap.rst).
 std::size_t pages_with(unsigned bit, const Block& block) {
   static const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   std::vector<std::uint64_t> entries(block.pages);
@@ -56,7 +57,7 @@ std::size_t pages_with(unsigned bit, const Block& block) {
       std::count_if(entries.begin(), entries.end(), [&](std::uint64_t entry) { return (entry >> bit & 1) != 0; }));
 }
 
-/// Documentation/admin-guide/mm/soft-dirty.rst
+/// The soft-dirty bits (Documentation/admin-guide/mm/soft-dirty.rst).
 class SoftDirty : public Way {
  public:
   bool watch(const Block& block) override {
@@ -102,8 +103,8 @@ int open_fault() {
   return static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | 1 /* USER_MODE_ONLY */));
 }
 
-/// The kernel lifts the protection itself (UFFD_FEATURE_WP_ASYNC, Linux 6.7). The page's bit 57 of pagemap says that it
-/// is still protected.
+/// Method userfaultfd: the kernel itself lifts the protection (UFFD_FEATURE_WP_ASYNC, since Linux 6.7). Bit 57 of a
+/// page in pagemap means that the page is still protected.
 class Asynchronous : public Way {
  public:
   bool watch(const Block& block) override {
@@ -121,7 +122,7 @@ class Asynchronous : public Way {
   int fault_ = -1;
 };
 
-/// A thread of ours receives each first write, and lifts the protection (Linux 5.7).
+/// Method userfaultfd with a thread: the thread receives each first write, and lifts the protection (since Linux 5.7).
 class Synchronous : public Way {
  public:
   bool watch(const Block& block) override {
@@ -160,7 +161,7 @@ class Synchronous : public Way {
   std::thread thread_;
 };
 
-/// A handler of SIGSEGV lifts the protection.
+/// Method mprotect: a handler of SIGSEGV lifts the protection.
 class Protection : public Way {
  public:
   bool watch(const Block& block) override {
@@ -185,7 +186,7 @@ class Protection : public Way {
 };
 volatile std::sig_atomic_t Protection::written_pages = 0;
 
-/// Can read(2) write into a page that is watched?
+/// Returns whether read(2) can write into a watched page.
 bool system_calls_work(Way& way, const Block& block) {
   if (!way.watch(block)) return false;
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -196,7 +197,7 @@ bool system_calls_work(Way& way, const Block& block) {
 }
 
 struct Found {
-  double microseconds;  ///< to watch, write and look
+  double microseconds;  ///< times to watch the block, to write to it, and to count the written pages
   bool exact;
 };
 

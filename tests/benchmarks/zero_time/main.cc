@@ -1,6 +1,6 @@
-// zero_ns by two independent methods, call by call in the same processes: a clock around every memset inside calloc,
-// and the time of calloc less that of a malloc of the same size just before. They should agree within 10 % from 20 MiB
-// on.
+// Measures zero_ns by two independent methods, call by call in the same processes. One method puts a clock around every
+// memset inside calloc. The other subtracts the time of a malloc of the same size, just before, from the time of
+// calloc. The results should agree within 10 % from 20 MiB on.
 
 #include <fmt/format.h>
 
@@ -31,10 +31,10 @@ constexpr double kAgreement = 0.10;
 struct Comparison {
   double clock_ns;
   double difference_ns;
-  double ratio;  ///< ratio of the two, call by call
+  double ratio;  ///< ratio of the two methods' times, call by call
 };
 
-/// Empty if the allocator did not survive, or zeroes nothing at this size.
+/// Returns the comparison; empty if the allocator did not survive, or zeroes nothing at this size.
 std::optional<Comparison> compare(const Allocator& allocator, std::uint64_t size, const Repeats& repeats, int rounds) {
   const PointSpec point{0, "calloc_loop", size, 0.0, "main", repeats};
   std::vector<double> clocks;
@@ -84,7 +84,7 @@ int run(bool smoke) {
     }
   }
   fmt::print("{} rows are more than 10 % apart\n", disagreements);
-  // Times fail no test: the smoke run only shows that it works.
+  // Times never fail a test. The smoke run only checks that the benchmark works.
   return !smoke && disagreements > 0 ? 1 : 0;
 }
 
@@ -93,13 +93,13 @@ int run(bool smoke) {
 int main(int argc, char** argv) {
   bool smoke = false;
   const auto add = [&](Arguments arguments) {
-    arguments.flag("--smoke", smoke, "one size, one round: only to see that it works");
+    arguments.flag("--smoke", smoke, "only check that the benchmark runs, with one size and one round");
   };
   const auto start = [&] {
     catch_interrupts();
     return run(smoke);
   };
   return standalone_main("benchmark-zero-time",
-                         "zero_ns by two methods: a clock around memset, and calloc minus malloc", argc, argv, add,
-                         start);
+                         "measure zero_ns by two methods: a clock around memset, and calloc minus malloc", argc, argv,
+                         add, start);
 }

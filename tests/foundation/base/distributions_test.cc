@@ -6,7 +6,7 @@ namespace zerotax {
 namespace {
 
 TEST(StudentQuantile, IsThatOfTheTables) {
-  // 95 %, both sides.
+  // Two-sided quantiles of 95 %.
   EXPECT_NEAR(student_quantile(0.025, 1), 12.706205, 1e-6);
   EXPECT_NEAR(student_quantile(0.025, 2), 4.302653, 1e-6);
   EXPECT_NEAR(student_quantile(0.025, 3), 3.182446, 1e-6);
@@ -18,7 +18,8 @@ TEST(StudentQuantile, IsThatOfTheTables) {
 }
 
 TEST(StudentQuantile, TakesDegreesThatAreNotWhole) {
-  // Between its neighbours, and finite for the fewest that a crossover asks for.
+  // The quantile lies between the quantiles of the neighboring whole degrees, and is finite for the smallest degrees
+  // that a crossover needs.
   EXPECT_GT(student_quantile(0.025, 1.5), student_quantile(0.025, 2));
   EXPECT_LT(student_quantile(0.025, 1.5), student_quantile(0.025, 1));
   EXPECT_LT(student_quantile(0.0001, 0.37), 1e12);

@@ -12,7 +12,8 @@ namespace {
 using Kind = TimeVerdict::Kind;
 const double kAlpha = CompareMethod{}.alpha;
 
-/// Noise as a machine has it: mostly small, now and then a process that was disturbed. Either side is as likely to be.
+/// Realistic noise of a machine: mostly small, with an occasional process that is disturbed. Both processes of a pair
+/// are equally likely to be disturbed.
 class Noise {
  public:
   Noise(std::uint64_t seed, double deviation) : random_(seed), deviation_(deviation) {}
@@ -79,7 +80,7 @@ TEST(CompareTimes, ASmallDifferenceIsNoneHoweverWellItIsProven) {
   EXPECT_EQ(verdict.kind, Kind::kSame);
   sample.log_ratios.assign(16, 0.2);
   EXPECT_EQ(judge_times({sample}).front().kind, Kind::kSlower);
-  // 40 ns, two readings of the clock, are more than that of an operation of 100 ns.
+  // For an operation of 100 ns, the absolute noise band of 40 ns (two readings of the clock) exceeds the difference.
   sample.old_ns = 100;
   EXPECT_EQ(judge_times({sample}).front().kind, Kind::kSame);
 }
@@ -93,7 +94,8 @@ TEST(CompareTimes, WhatIsTooNoisyIsAmbiguousNotSame) {
 }
 
 TEST(CompareTimes, HolmsStepsAreAsPublished) {
-  // Samples whose exact p are 2/2^16, 2/2^10 and about 1/3: 16 and 10 values of one sign, and an undecided one.
+  // The exact p of the three samples is 2/2^16, 2/2^10 and about 1/3. The samples have 16 values of one sign, 10 values
+  // of one sign, and values of both signs.
   const std::vector<double> undecided{1, -0.9, 0.8, -0.7, 0.6, -0.5, 0.45, 0.4};
   const std::vector<TimeSample> samples{
       {std::vector<double>(10, 0.5), 1e6}, {undecided, 1e6}, {std::vector<double>(16, 0.5), 1e6}};
@@ -125,7 +127,8 @@ TEST(CompareTimes, ExchangingSidesAtRandomGivesTheRateByConstruction) {
   for (int point = 0; point < 4; ++point) samples.push_back(noise.sample(16, 1.0));
   const auto rate = false_alarm_rate(samples, 3000);
   ASSERT_TRUE(rate);
-  EXPECT_GT(*rate, 0.0005) << "large differences, shuffled, are beyond the noise band: the test alone must hold";
+  EXPECT_GT(*rate, 0.0005)
+      << "shuffled large differences exceed the noise band, so only the test can prevent false alarms";
   EXPECT_LE(*rate, kAlpha + 0.004) << "three standard deviations of 3,000";
   EXPECT_FALSE(false_alarm_rate({TimeSample{}}, 10));
 }

@@ -1,4 +1,4 @@
-// Golden pictures: what stands in them was looked at when they were written.
+// Expected pictures, which a person checked when they were written.
 #include <gtest/gtest.h>
 
 #include "base/plot_canvas.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr PlotStyle kAscii{60, false};
 constexpr PlotStyle kUnicode{60, true};
 
-/// The widest line, in characters.
+/// Returns the width of the widest line, in characters.
 std::size_t width_of(const std::string& text) {
   std::size_t widest = 0;
   std::size_t begin = 0;
@@ -125,7 +125,7 @@ TEST(LinePlot, KeepsToTheColumnsAndToAscii) {
 
 TEST(LinePlot, OfNothingIsEmpty) {
   EXPECT_EQ(line_plot("t", "x", "y", {}, kAscii), "");
-  EXPECT_EQ(line_plot("t", "x", "y", {{"a", {{{0, 5}, {5, 0}}}}}, kAscii), "") << "nothing can stand at 0";
+  EXPECT_EQ(line_plot("t", "x", "y", {{"a", {{{0, 5}, {5, 0}}}}}, kAscii), "") << "nothing can be plotted at 0";
 }
 
 TEST(StripPlot, DrawsWhatHoldsAtEachSizeAndMarksTheChanges) {

@@ -1,2 +1,2 @@
-# paired_times_test counts over many simulated comparisons: under a sanitizer that takes minutes.
+# paired_times_test simulates many comparisons, and so takes minutes under a sanitizer.
 set_tests_properties(unit.paired_times_test PROPERTIES TIMEOUT 1200)

@@ -24,7 +24,7 @@ std::string problem_with(const char* key, const Json& value) {
 
 TEST(SchemaProblem, ThereIsNoneInWhatIsSound) { EXPECT_EQ(schema_problem(baseline(), "baseline"), ""); }
 
-// A rule of the schema of points is found there, by a reference from one file to the other.
+// The schema of baselines refers to rules in the schema of points, which is another file.
 TEST(SchemaProblem, NamesThePlaceTheValueAndTheFault) {
   EXPECT_EQ(problem_with("zeroed_bytes", "x"), R"(/points/0/zeroed_bytes: "x" has the wrong type)");
   EXPECT_EQ(problem_with("zeroed_bytes", -7),
@@ -58,7 +58,7 @@ TEST(SchemaProblem, KeysOfALaterVersionPass) {
 
 TEST(SchemaProblem, TextAsLongAsTheParserLetsPassCanBeMatched) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer's frames are so large that the matcher, which is recursive, overflows the stack";
+  GTEST_SKIP() << "the sanitizer's frames are so large that the recursive matcher overflows the stack";
 #endif
   Json changed = baseline();
   const std::string longest(16'384, 'x');

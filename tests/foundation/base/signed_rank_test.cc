@@ -9,7 +9,7 @@ namespace zerotax {
 namespace {
 
 TEST(SignedRank, TheNullDistributionIsThatOfTheTables) {
-  // Hollander, Wolfe and Chicken, table A.4: P(W >= 14) of five is 0.0625, so P(W <= 1) is.
+  // Hollander, Wolfe and Chicken, table A.4: P(W >= 14) for five values is 0.0625, which by symmetry is also P(W <= 1).
   EXPECT_DOUBLE_EQ(SignedRankNull(5).at_most(1), 2.0 / 32);
   EXPECT_DOUBLE_EQ(SignedRankNull(5).at_most(15), 1);
   EXPECT_DOUBLE_EQ(SignedRankNull(1).at_most(0), 0.5);
@@ -39,7 +39,8 @@ TEST(SignedRank, TheTestIsThatOfScipy) {
   EXPECT_EQ(averages.size(), 36U);
   EXPECT_NEAR(median(averages), 1.7, 1e-9);
   EXPECT_NEAR(signed_rank_p(averages, null), 0.0234375, 1e-12);
-  // The table's critical value of eight at 5 % is W <= 3: so the fourth average from either end.
+  // The table's critical value for eight values at 5 % is W <= 3, so the interval ends at the fourth Walsh average from
+  // each end.
   const Interval interval = signed_rank_interval(averages, null, 0.95);
   EXPECT_NEAR(interval.low, 0.4, 1e-9);
   EXPECT_NEAR(interval.high, 3.0, 1e-9);
@@ -50,7 +51,7 @@ TEST(SignedRank, AnIntervalExcludesZeroExactlyWhenTheTestSaysSo) {
   for (int run = 0; run < 2000; ++run) {
     std::vector<double> sample;
     sample.reserve(12);
-    // Whole numbers: ties, and zeros.
+    // Whole and half numbers cause ties and zeros.
     for (int i = 0; i < 12; ++i) sample.push_back(static_cast<double>(random.below(9)) - 2.5 - (run % 3) * 0.5);
     const auto averages = walsh_averages(sample);
     const SignedRankNull null(sample.size());

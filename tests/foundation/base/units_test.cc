@@ -13,7 +13,7 @@
 namespace zerotax {
 namespace {
 
-/// tests/units_cases.json, which the formatters in Python and JavaScript are held to as well.
+/// Returns the rules in tests/units_cases.json, which the formatters in Python and JavaScript must also follow.
 Json rules() {
   std::ifstream file(std::string(ZEROTAX_SOURCE_DIR) + "/tests/units_cases.json");
   return Json::parse(file).at("rules");

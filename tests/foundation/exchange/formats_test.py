@@ -1,4 +1,6 @@
-"""The files of findings and compare for other programs: each valid by its format's own rules, and all of one verdict."""
+"""The files that findings and compare write for other programs: each file follows the rules of its format, and all have
+the same verdict.
+"""
 
 import json
 import os
@@ -10,8 +12,8 @@ from conftest import MIB, ZEROTAX, check_schema, clean_environment, measure, mos
 from exchanging import Page, read_bmf, read_commands, read_junit, read_markdown, verdict_of_junit
 from nasty_names import shown as as_shown
 
-# What ends an attribute, a CDATA section, a cell, a code span, a property or a line, in one format or another; and a
-# terminal's colour.
+# Characters that end an attribute, a CDATA section, a cell, a code span, a property or a line in some format, and color
+# codes of a terminal.
 HOSTILE = "a\"'<b>&lt;]]>|`*_x_ [l](u) @you #1 %0A %\r\n::error::no $x$ \x1b[31m \\| ~~s~~ </details> ü\ufffe"
 NOT_UTF8 = b"bad-\xff\xfe-name"
 SLOW, FAST, SAME = "zeroed_bytes more", "zeroed_bytes less", "same"
@@ -24,7 +26,7 @@ def run():
 
 
 def named(run, name):
-    """The same run, of an allocator of this name."""
+    """Returns the same run, in which the allocator has another name."""
     text = json.loads(json.dumps(run))
     for entry in [*text["allocators"], *text["points"]]:
         key = "name" if "name" in entry else "allocator"
@@ -33,20 +35,20 @@ def named(run, name):
 
 
 def formats(tmp_path, *arguments, html=False, status=None, errors="strict"):
-    """What a command writes in every format, and says."""
+    """Returns what a command writes in every format, and its result."""
     names = ["json", "junit", "markdown", "bmf", *(["html"] if html else [])]
     files = {name: tmp_path / f"out.{name}" for name in names}
     words = [str(word) for name, file in files.items() for word in (f"--{name}", file)]
-    done = subprocess.run([ZEROTAX, *map(str, arguments), "--github", *words], env=clean_environment(), capture_output=True,
-                          text=True, errors=errors, check=False, timeout=300)
+    done = subprocess.run([ZEROTAX, *map(str, arguments), "--full", "--github", *words], env=clean_environment(),
+                          capture_output=True, text=True, errors=errors, check=False, timeout=300)
     assert status is None or done.returncode == status, done.stderr
-    # A slow machine sees progress.
+    # Progress is printed only on a slow machine.
     assert all(", now " in line for line in done.stderr.splitlines()), done.stderr
     return {name: file.read_bytes() for name, file in files.items()}, done
 
 
 def check_agreement(made, done, sentence):
-    """Each format is valid, says the sentence, and fails exactly if the exit status is 1."""
+    """Checks that each format is valid, contains the sentence, and fails exactly if the exit status is 1."""
     fails = done.returncode == 1
     assert sentence in done.stdout
     ends = [end for end, _ in read_junit(made["junit"]).values()]
@@ -69,7 +71,7 @@ def test_findings_say_the_same_in_every_format(tmp_path, run):
     rows = [row for row in page.rows if row[0] != "finding"]
     assert [(row[0], row[1], row[2]) for row in rows] == [(f["id"], f["severity"], f["title"]) for f in found]
     cases = read_junit(made["junit"])
-    # Each rule is a test, even without findings.
+    # Each rule is a test, even a rule without findings.
     assert {name for (_, name), (end, _) in cases.items() if end == "failure"} == {each["rule"] for each in found}
     tests = [{name for suite, name in cases if suite.startswith(each)} for each in ("planted_memset", "planted_never")]
     assert tests[0] == tests[1]
@@ -91,7 +93,7 @@ def test_a_run_without_findings_passes_in_every_format(tmp_path, run):
 
 
 def changed(run, points):
-    """The run with other figures at some of the points of planted_memset."""
+    """Returns the run with changed metrics at some points of planted_memset."""
     text = json.loads(json.dumps(run))
     own = [point for point in text["points"] if point["allocator"] == "planted_memset"]
     for point, what in zip(own, points):
@@ -103,12 +105,12 @@ def changed(run, points):
     return text
 
 
-# The words of the page.
+# Words that the page shows for each outcome.
 OUTCOMES = {"worse": "Regressed.", "better": "Improved.", "same": "Same."}
 
 
 def loads_nothing(web):
-    """Whether all links of a page lead into itself."""
+    """Whether all links of a page lead into the page itself."""
     return all(link.startswith("#") for link in web.links)
 
 
@@ -178,14 +180,14 @@ def test_check_says_the_same_in_every_format(tmp_path, baseline, name, kinds, st
     assert rows == {(group["title"], group["sentence"]) for group in groups}
     assert {words["file"] for _, words, _ in annotations} <= {str(baseline)} and len(annotations) == len(groups)
     ends = read_junit(made["junit"])
-    # Each cause is a test, even without changes.
+    # Each cause is a test, even a cause without changes.
     assert {name for _, name in ends} == CAUSES
     failed = {name for (_, name), (end, _) in ends.items() if end == "failure"}
     assert failed == {group["cause"] for group in groups if group["direction"] != "better"}
     place = f"mine/calloc_loop/{MIB}/0/main"
     assert figures[place]["zeroed-bytes"]["value"] == (MIB if status else 0)
     web = Page(made["html"].decode())
-    # The page's first word is the verdict, which a sentence begins with.
+    # The page's first word is the verdict, so only the rest of the sentence is searched.
     assert document["sentence"].split(": ", 1)[1] in web.text and loads_nothing(web)
     assert len([row for row in web.rows[1:] if row[1] != "same"]) == len(document["checks"][0]["changes"])
 
@@ -207,7 +209,7 @@ def test_an_improvement_fails_no_format_but_with_strict(tmp_path, baseline):
 
 
 def shown(text):
-    """What a page can show of it."""
+    """Returns the part of a text that a page can show."""
     return as_shown(text.encode())
 
 

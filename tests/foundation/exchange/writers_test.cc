@@ -11,12 +11,12 @@ namespace zerotax::exchange {
 namespace {
 
 Outcome outcome(std::string name, OutcomeKind kind, bool fails) {
-  Outcome made{"mine", std::move(name), {}, {}, kind, fails, word_of(kind), "why it is so"};
+  Outcome made{"mine", std::move(name), {}, {}, kind, fails, word(kind), "why it is so"};
   if (kind != OutcomeKind::kSame) made.details = "line 1\nline 2";
   return made;
 }
 
-/// One of each kind.
+/// Returns one outcome of each kind.
 OutcomeList one_of_each() {
   OutcomeList list;
   list.command = "zerotax test";
@@ -114,7 +114,7 @@ TEST(Bencher, LeavesOutWhatIsNoNumber) {
 TEST(Markdown, SaysTheVerdictFirstAndFoldsTheDetails) {
   const std::string text = markdown_text(one_of_each());
   EXPECT_TRUE(text.starts_with("### zerotax test: worse\n\n**worse: 3 of 6**\n"));
-  EXPECT_EQ(occurrences(text, "\n| "), 6U) << "a header, and all that did not pass";
+  EXPECT_EQ(occurrences(text, "\n| "), 6U) << "a header, and all outcomes that did not pass";
   EXPECT_EQ(occurrences(text, "<details>"), 5U);
   EXPECT_NE(text.find("1 passed."), std::string::npos);
 }

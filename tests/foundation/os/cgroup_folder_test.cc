@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 class Cgroups : public WithTemporaryFolder {
  protected:
-  /// A cgroup of the hierarchy that is mounted there.
+  /// Makes a cgroup in the hierarchy that is mounted at the folder.
   void make(const std::string& name, const std::string& processes = "") const {
     fs::create_directories(folder_ / name);
     write(name + "/cgroup.procs", processes);

@@ -53,14 +53,15 @@ TEST(Child, ThatHangsIsKilledAtTheTimeoutWithItsGroup) {
   const ChildResult result = run_child(command, nullptr);
   EXPECT_EQ(result.end, End::kTimeout);
   ASSERT_FALSE(result.output.empty());
-  // Gone and reaped by us, for in a container nobody else may: not even a zombie.
+  // The process has ended and was reaped here, so not even a zombie remains. In a container, no other process may reap
+  // it.
   EXPECT_EQ(::kill(std::stoi(result.output), 0), -1);
   EXPECT_EQ(errno, ESRCH);
 }
 
 TEST(Child, ThatStopsItselfIsNotWaitedForToItsTimeout) {
 #if defined(__aarch64__)
-  GTEST_SKIP() << "on arm64 the kernel does not say in which system call a process was stopped";
+  GTEST_SKIP() << "on arm64, the kernel does not report the system call in which a process was stopped";
 #endif
   ChildCommand command = shell("kill -STOP $$; echo continued");
   command.timeout = std::chrono::seconds(20);
@@ -71,7 +72,7 @@ TEST(Child, ThatStopsItselfIsNotWaitedForToItsTimeout) {
 }
 
 TEST(Child, ThatSomebodyElseStopsUsesNoTimeMeanwhile) {
-  // Its own child stops it, and continues it after more than the timeout.
+  // The child's own child stops it, and continues it after more than the timeout.
   ChildCommand command = shell("(sleep 0.2; kill -STOP $$; sleep 1; kill -CONT $$) & wait; echo continued");
   command.timeout = std::chrono::milliseconds(700);
   const ChildResult result = run_child(command, nullptr);
@@ -93,11 +94,12 @@ TEST(Child, ThatCannotHaveAPipeSaysSoRatherThanTalkIntoOurStreams) {
 }
 
 TEST(Child, ThatEndsTakesWithItWhatItLeftRunning) {
-  // With its output elsewhere, for a pipe that is held open would have to be waited for.
+  // The output is redirected, because run_child would wait for a pipe that stays open.
   const ChildResult result = run_child(shell("sleep 100 >/dev/null 2>&1 & echo $!"), nullptr);
   EXPECT_EQ(result.end, End::kExited);
   ASSERT_FALSE(result.output.empty());
-  // Gone and reaped by us, for in a container nobody else may: not even a zombie.
+  // The process has ended and was reaped here, so not even a zombie remains. In a container, no other process may reap
+  // it.
   EXPECT_EQ(::kill(std::stoi(result.output), 0), -1);
   EXPECT_EQ(errno, ESRCH);
 }
@@ -108,7 +110,7 @@ TEST(Child, IsFirstInLineWhenTheKernelRunsOutOfMemory) {
 
 TEST(Child, HasTheSameLayoutEveryTime) {
   const int before = ::personality(0xffffffff);
-  if (::personality(ADDR_NO_RANDOMIZE) < 0) GTEST_SKIP() << "address randomisation cannot be switched off here";
+  if (::personality(ADDR_NO_RANDOMIZE) < 0) GTEST_SKIP() << "address randomization cannot be switched off here";
   ::personality(static_cast<unsigned long>(before));
   const ChildCommand command = shell("grep -F '[stack]' /proc/self/maps");
   const std::string first = run_child(command, nullptr).output;
@@ -150,7 +152,7 @@ TEST(Child, CanBeEndedThoughWeIgnoreOrBlockTheSignal) {
 }
 
 TEST(Child, ThatEatsMemoryIsKilledAtItsLimit) {
-  // dd's buffer is 300 MiB, written by the read; the limit is 64 MiB.
+  // dd reads into a buffer of 300 MiB, but the limit is 64 MiB.
   ChildCommand command = shell("exec dd if=/dev/zero of=/dev/null bs=300M count=1000 2>/dev/null");
   command.resident_limit = 64 * kMiB;
   const ChildResult result = run_child(command, nullptr);

@@ -18,7 +18,7 @@
 namespace zerotax {
 namespace {
 
-/// The exit status of a process that runs `then` confined.
+/// Returns the exit status of a process that runs `then` after its rights were removed.
 int confined(const std::function<int()>& then) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -37,7 +37,7 @@ bool filters() {
 bool is_refused(long result) { return result < 0 && (errno == EACCES || errno == EPERM); }
 
 TEST(Confine, NothingIsOpenedStartedOrSignalled) {
-  if (!filters()) GTEST_SKIP() << "no filter of system calls here";
+  if (!filters()) GTEST_SKIP() << "system calls cannot be filtered here";
   const pid_t parent = ::getpid();
   EXPECT_EQ(confined([&] {
               int failed = 0;
@@ -55,7 +55,7 @@ TEST(Confine, NothingIsOpenedStartedOrSignalled) {
 }
 
 TEST(Confine, NoMemoryBecomesExecutable) {
-  if (!filters()) GTEST_SKIP() << "no filter of system calls here";
+  if (!filters()) GTEST_SKIP() << "system calls cannot be filtered here";
   EXPECT_EQ(confined([] {
               const int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
               void* data = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
@@ -71,11 +71,11 @@ TEST(Confine, RootBecomesAUserThatOwnsNothing) {
   const pid_t child = ::fork();
   if (child == 0) {
     confine_process();
-    ::pause();  // refused where calls are filtered
+    ::pause();  // refused if system calls are filtered
     for (;;) {
     }
   }
-  // The user is the last right that the process gives up visibly.
+  // The change of user is the last restriction that is visible from outside.
   uid_t user = 0;
   for (int i = 0; i < 1000 && user == 0; ++i) {
     char path[64];
@@ -94,11 +94,11 @@ TEST(Confine, RootBecomesAUserThatOwnsNothing) {
 
 TEST(Confine, ItsMemoryIsLimited) {
   EXPECT_EQ(confined([] {
-              // The filter allows a process to change its own limits only.
+              // The filter permits a process to change only its own limits.
               limit_address_space(std::uint64_t{64} << 20);
               rlimit limit{};
               if (::getrlimit(RLIMIT_AS, &limit) != 0) return 1;
-              if (limit.rlim_cur == RLIM_INFINITY) return 42;  // no limit: a sanitizer runs
+              if (limit.rlim_cur == RLIM_INFINITY) return 42;  // no limit is set under a sanitizer
               return std::malloc(std::size_t{1} << 30) == nullptr ? 0 : 2;
             }) % 42,
             0);

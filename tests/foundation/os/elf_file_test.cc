@@ -13,13 +13,13 @@
 namespace zerotax {
 namespace {
 
-/// What the loader says itself that it added, by the first address of each file.
+/// Returns the load bias of each loaded file, as reported by the loader.
 std::map<std::string, std::uint64_t> biases() {
   std::map<std::string, std::uint64_t> found;
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         const std::string name = info->dlpi_name;
-        std::error_code failure;  // of what is no file: linux-vdso.so.1
+        std::error_code failure;  // error for a name that belongs to no file, such as linux-vdso.so.1
         const auto path = std::filesystem::canonical(name, failure);
         auto& all = *static_cast<std::map<std::string, std::uint64_t>*>(to);
         all[name.empty() ? process_program(::getpid()) : path.string()] = info->dlpi_addr;

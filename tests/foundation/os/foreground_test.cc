@@ -34,7 +34,8 @@ TEST(Foreground, SaysWhyAProgramDidNotStart) {
   EXPECT_EQ(run_foreground(command).not_started, ENOENT);
 }
 
-// The signal comes before fork() has returned in the parent, as it may on a busy machine long after the program began.
+// The signal arrives before fork() has returned in the parent. On a busy machine, fork() may return long after the
+// program began.
 int signal_at_fork = 0;
 
 TEST(Foreground, PassesOnASignalThatComesBeforeForkHasReturned) {
@@ -52,11 +53,11 @@ TEST(Foreground, PassesOnASignalThatComesBeforeForkHasReturned) {
   }
 }
 
-// Signals are held back from the thread that forks alone. One that another thread takes while the program starts is not
-// lost, whenever it comes.
+// Only the thread that forks blocks signals. A signal that another thread takes while the program starts must not be
+// lost, whenever it arrives.
 TEST(Foreground, PassesOnASignalThatAnotherThreadTakesWhileTheProgramStarts) {
   struct sigaction action {};
-  action.sa_handler = [](int number) {  // as run/interrupt has it
+  action.sa_handler = [](int number) {  // calls the same functions as the handler in run/interrupt
     note_interrupt(number);
     pass_to_foreground(number);
   };
@@ -87,7 +88,7 @@ TEST(Foreground, LeavesTheMaskAndTheHandlersAsTheyWere) {
     ::sigaction(number, nullptr, &action);
     EXPECT_EQ(action.sa_handler, SIG_DFL);
   }
-  // Nor is the program's own mask changed: SIGTERM ends it.
+  // zerotax does not change the program's own mask either, so SIGTERM ends the program.
   EXPECT_EQ(run_foreground(in_foreground("kill -TERM $$; sleep 20")).signal, SIGTERM);
 }
 

@@ -42,7 +42,7 @@ TEST(HelperProcess, IsGoneAndReapedWhenItIsStopped) {
 }
 
 TEST(HelperProcess, IsGoneWhenItsParentIsKilled) {
-  // The orphan becomes ours, so that we see its end.
+  // The orphan becomes our child, so that we can wait for its end.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   int ends[2];
   ASSERT_EQ(::pipe(&ends[0]), 0);
@@ -57,7 +57,7 @@ TEST(HelperProcess, IsGoneWhenItsParentIsKilled) {
   ASSERT_EQ(::read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   ASSERT_GT(pid, 0);
   ::waitpid(parent, nullptr, 0);
-  // Returns only when it has ended; the test's own timeout would tell if it never did.
+  // waitpid returns only when the helper has ended. If the helper never ends, the test times out.
   EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
   ::close(ends[0]);
   ::close(ends[1]);
@@ -66,7 +66,7 @@ TEST(HelperProcess, IsGoneWhenItsParentIsKilled) {
 TEST(HelperProcess, ThatEndsAtOnceOrIsNotThereSaysSo) {
   HelperProcess helper;
   EXPECT_STREQ(helper.start("/bin/true", "x"), "its server ended before it was ready");
-  EXPECT_STREQ(helper.start("/no/such/server", "x"), "its server is not there: install libssl-dev, then build again");
+  EXPECT_STREQ(helper.start("/no/such/server", "x"), "its server does not exist: install libssl-dev, then build again");
   EXPECT_LT(helper.pid(), 0);
 }
 

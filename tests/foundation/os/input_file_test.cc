@@ -22,7 +22,7 @@ TEST_F(InputFile, IsReadWhole) {
   EXPECT_EQ(read_input_file(path("text")), text);
   write("empty", "");
   EXPECT_EQ(read_input_file(path("empty")), "");
-  // Of /proc, where each file has 0 bytes until it is read.
+  // The size of a file in /proc is 0.
   EXPECT_NE(read_input_file("/proc/self/status").find("VmRSS"), std::string::npos);
 }
 

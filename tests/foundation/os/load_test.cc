@@ -21,7 +21,7 @@ TEST(Load, AtTheStartMakesAMeasurementOneUnderLoad) {
 
 TEST(Load, AtTheEndMayBeOurOwn) {
   EXPECT_FALSE(load_between({0.1, 0, {}, 0}, {3.0, kSecond, {}, 0}, 2).busy);
-  // Two CPUs for ten seconds, all of it ours.
+  // Both CPUs are busy for ten seconds, but only with work of this process.
   EXPECT_FALSE(load_between({0.1, 0, 0, 0}, {3.0, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2).busy);
 }
 
@@ -31,7 +31,7 @@ TEST(Load, OfOthersCountsWhateverTheAverageSays) {
   EXPECT_EQ(*load.others_cpus, 1000);
 }
 
-// zerotax itself was built in that minute.
+// The load average at the start may result from building zerotax.
 TEST(Load, BeforeTheStartIsNone) {
   EXPECT_FALSE(load_between({2.7, 0, 0, 0}, {1.4, 10 * kSecond, 20 * kSecond, 20 * kSecond}, 2).busy);
 }

@@ -13,7 +13,7 @@ namespace {
 
 using End = ChildResult::End;
 
-/// A soft limit, for the life of this object.
+/// Sets a soft limit for the life of this object.
 class Limited {
  public:
   Limited(__rlimit_resource resource, rlim_t value) : resource_(resource) {
@@ -42,7 +42,7 @@ TEST(MachineTrouble, NamesTheLimitAsTheShellDoes) {
   EXPECT_EQ(limit_words(RLIMIT_AS), "the limit of address space, ulimit -v 4000000000000");
   const MachineError error = call_trouble("mmap", ENOMEM);
   EXPECT_STREQ(error.what(), "mmap: Cannot allocate memory (the limit of address space, ulimit -v 4000000000000)");
-  EXPECT_EQ(error.remedy(), "raise it, as with ulimit -v unlimited");
+  EXPECT_EQ(error.remedy(), "raise the limit, as with ulimit -v unlimited");
   EXPECT_EQ(error.status(), ExitStatus::kMachine);
 }
 

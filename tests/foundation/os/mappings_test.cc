@@ -34,7 +34,8 @@ TEST(Mappings, TellPrivateAnonymousMemoryFromTheRest) {
 }
 
 TEST(Mappings, ComeInOrderAndWholeThoughThereAreMany) {
-  // Alternating protections keep the kernel from joining them: more lines than one read brings.
+  // Alternating protections keep the kernel from merging the mappings, so that there are more lines than one read
+  // returns.
   constexpr std::size_t kPages = 600;
   auto* memory = static_cast<char*>(
       ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

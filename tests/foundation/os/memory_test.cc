@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A root folder with the files that the reader looks at.
+/// A root folder with the files that the reader needs.
 class Root {
  public:
   Root() : path_(fs::temp_directory_path() / ("zerotax-root-" + std::to_string(::getpid()))) { fs::remove_all(path_); }

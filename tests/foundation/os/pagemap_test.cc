@@ -34,7 +34,7 @@ class Memory {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_);
     return {begin, begin + bytes_};
   }
-  /// Page numbers of a list's ranges that lie in this memory.
+  /// Returns the page numbers, within this memory, of a list's ranges.
   [[nodiscard]] std::vector<std::size_t> pages_in(const RangeList& list) const {
     std::vector<std::size_t> pages;
     for (const AddressRange& found : list) {
@@ -55,7 +55,7 @@ class PagemapBy : public testing::TestWithParam<const char*> {
   void SetUp() override {
     ::setenv("ZEROTAX_PAGEMAP", GetParam(), 1);
     if (std::strcmp(GetParam(), "scan") == 0 && Pagemap().method() != Pagemap::Method::kScan) {
-      GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN (Linux 6.7)";
+      GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN (needs Linux 6.7 or later)";
     }
   }
   void TearDown() override { ::unsetenv("ZEROTAX_PAGEMAP"); }
@@ -72,7 +72,7 @@ TEST_P(PagemapBy, FindsExactlyThePagesThatWereWritten) {
 }
 
 TEST_P(PagemapBy, GoesOnWhereTheRegionBufferEnds) {
-  // Every other page: far more regions than one call can return.
+  // Every other page is populated, so there are far more regions than one call can return.
   Memory memory(4000);
   std::vector<std::size_t> written;
   for (std::size_t page = 0; page < 4000; page += 2) {
@@ -96,7 +96,7 @@ TEST_P(PagemapBy, DoesNotTakeTheZeroPageForAPopulatedOne) {
   RangeList found;
   ASSERT_TRUE(pagemap.populated(memory.range(), found));
   std::vector<std::size_t> expected{2};
-  // A kernel without one populates what is read.
+  // A kernel without a shared zero page populates each page that is read.
   if (!has_shared_zero_page()) expected = {1, 2};
   EXPECT_EQ(memory.pages_in(found), expected);
   EXPECT_TRUE(pagemap.knows_zero_page());
@@ -113,8 +113,8 @@ TEST_P(PagemapBy, ForgetsPurgedPages) {
 }
 
 TEST_P(PagemapBy, CountsAPageThatIsNotPresentButHasAnEntry) {
-  // As a swapped page has. There may be no swap here: the mark of a page that was write-protected before anybody wrote
-  // to it is of the same kind.
+  // Tests the entry of a swapped page even without swap: the marker of a page that was write-protected before its first
+  // write has the same bits.
   Memory memory(4);
   memory.page(0) = 1;
   const UniqueFd watcher(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | 1)));
@@ -133,12 +133,12 @@ TEST_P(PagemapBy, CountsAPageThatIsNotPresentButHasAnEntry) {
 }
 
 TEST_P(PagemapBy, CountsNoGuardPage) {
-  constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL of Linux 6.13; the pagemap tells since 6.15
+  constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL of Linux 6.13; the pagemap shows guard pages since 6.15
   Memory memory(4);
   memory.page(0) = 1;
   memory.page(2) = 1;
   if (!kernel_is_at_least(6, 15) || ::madvise(const_cast<char*>(&memory.page(2)), page_bytes(), kGuardInstall) != 0) {
-    GTEST_SKIP() << "this kernel does not tell guard pages (Linux 6.15)";
+    GTEST_SKIP() << "this kernel does not show guard pages (Linux 6.15)";
   }
   const Pagemap pagemap;
   RangeList found;

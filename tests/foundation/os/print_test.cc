@@ -12,7 +12,7 @@
 namespace zerotax {
 namespace {
 
-/// The contents of a file to which `write` has written.
+/// Returns the text that `write` has written to a file.
 template <typename Write>
 std::string written_by(const Write& write) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);

@@ -14,7 +14,7 @@
 namespace zerotax {
 namespace {
 
-/// Two files, of which the second takes the name of the first later.
+/// Two files, the second of which later takes the name of the first.
 class Replaced : public testing::Test {
  protected:
   Replaced() {
@@ -42,7 +42,7 @@ TEST_F(Replaced, AFileThatWasFoundStaysTheSame) {
   replace();
   EXPECT_EQ(text_of(file_.name), "other's");
   EXPECT_EQ(text_of(path), "mine");
-  // It is open already; by its name it is not found any more.
+  // The original file is already open, but its name no longer refers to it.
   EXPECT_EQ(files.find(::getpid(), file_), "");
 }
 
@@ -50,7 +50,7 @@ TEST_F(Replaced, AnotherFileOfTheNameIsNotOpened) {
   EXPECT_TRUE(opens(file_));
   replace();
   EXPECT_FALSE(opens(file_));
-  EXPECT_TRUE(opens({0, 0, file_.name})) << "which inode is meant is not known";
+  EXPECT_TRUE(opens({0, 0, file_.name})) << "the inode is unknown";
   EXPECT_FALSE(opens({0, 0, folder_ + "/none"}));
 }
 
@@ -58,8 +58,8 @@ TEST_F(Replaced, AFileOfThisNumberOnAnotherDeviceIsNotOpened) {
   ASSERT_TRUE(opens(file_));
   MappedFile elsewhere = file_;
   ++elsewhere.device;
-  // On these file systems, the kernel's numbers differ from those of fstat(2).
-  if (opens(elsewhere)) GTEST_SKIP() << "the temporary folder lies on overlayfs or btrfs";
+  // On overlayfs and btrfs, the kernel's inode and device differ from those of fstat(2).
+  if (opens(elsewhere)) GTEST_SKIP() << "the temporary folder is on overlayfs or btrfs";
 }
 
 TEST_F(Replaced, WhatIsNoRegularFileIsNeverOpened) {

@@ -15,7 +15,7 @@
 namespace zerotax {
 namespace {
 
-// Dynamically linked and plain, whatever this test itself is built with.
+// This program is dynamically linked and has no sanitizer, however this test is built.
 constexpr const char* kProgram = "/bin/sh";
 
 class ProgramFile : public ::testing::Test {
@@ -25,7 +25,8 @@ class ProgramFile : public ::testing::Test {
     Elf64_Ehdr header{};
     const std::string program = read(kProgram);
     std::memcpy(&header, program.data(), std::min(program.size(), sizeof header));
-    if (header.e_machine != kElfMachine) GTEST_SKIP() << "this system's programs are of another processor: an emulator";
+    if (header.e_machine != kElfMachine)
+      GTEST_SKIP() << "this system's programs are for another processor, run by an emulator";
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -104,7 +105,7 @@ TEST_F(ProgramFile, SetuidCountsOnlyForWhoIsNotItsOwner) {
   EXPECT_EQ(why_not_preloadable(path), "") << "it is our own";
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
-  ::chmod(path.c_str(), 04755);  // chown takes the bit away
+  ::chmod(path.c_str(), 04755);  // chown removes the setuid bit
   EXPECT_NE(why_not_preloadable(path).find("setuid"), std::string::npos);
 }
 

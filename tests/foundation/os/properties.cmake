@@ -3,6 +3,6 @@ if(TARGET recv-server)
   add_dependencies(os_tests recv-server)
 endif()
 
-# The same by the filter that stands in for dispatch on older kernels.
+# Repeats the tests with the seccomp filter that replaces dispatch on older kernels.
 add_test(NAME unit.syscall_counter_by_filter COMMAND os_tests --gtest_filter=SyscallCounterTest.*)
 set_tests_properties(unit.syscall_counter_by_filter PROPERTIES LABELS unit TIMEOUT ${limit} ENVIRONMENT ZEROTAX_SYSCALLS=seccomp)

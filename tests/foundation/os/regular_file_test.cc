@@ -20,7 +20,7 @@
 namespace zerotax {
 namespace {
 
-/// A folder that stands for the root folder of another process, with root/file, and a file beside it that lies outside.
+/// A folder that stands for another process's root folder, with root/file in it, and a file outside of that root.
 class ForeignRoot : public testing::Test {
  protected:
   ForeignRoot() {
@@ -35,7 +35,7 @@ class ForeignRoot : public testing::Test {
   void link(const std::string& to, const std::string& name) const {
     ASSERT_EQ(::symlink(to.c_str(), (folder_ + "/root/" + name).c_str()), 0);
   }
-  /// The size of the opened file; -1 if none was opened.
+  /// Returns the size of the opened file, or -1 if none was opened.
   [[nodiscard]] off_t opened(const std::string& path, Links links, std::uint64_t most_bytes = 100) {
     const RegularFile file = open_regular_file(root_.get(), path, links, most_bytes);
     why_ = file.why;
@@ -71,7 +71,7 @@ TEST_F(ForeignRoot, NoLinkLeadsOutOfIt) {
   }
   EXPECT_EQ(opened("/inside", Links::kNone), -1);
   EXPECT_EQ(why_, "it is a link");
-  EXPECT_EQ(opened("above", Links::kAll), 7) << "of our own choice";
+  EXPECT_EQ(opened("above", Links::kAll), 7) << "a path that we chose";
 }
 
 TEST_F(ForeignRoot, OnlyRegularFilesAreOpened) {
@@ -87,7 +87,7 @@ TEST_F(ForeignRoot, OnlyRegularFilesAreOpened) {
 TEST_F(ForeignRoot, ALeaseOfItsOwnerDoesNotHoldUsUp) {
   const UniqueFd leased(::open((folder_ + "/root/file").c_str(), O_WRONLY | O_CLOEXEC));
   if (::fcntl(leased.get(), F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "no leases on this file system";
-  std::signal(SIGIO, SIG_IGN);  // the signal that another process wants to open the file
+  std::signal(SIGIO, SIG_IGN);  // this signal reports that another process wants to open the file
   EXPECT_EQ(opened("/file", Links::kNone), -1);
   EXPECT_EQ(::fcntl(leased.get(), F_SETLEASE, F_UNLCK), 0);
   EXPECT_EQ(opened("/file", Links::kNone), 6);
@@ -104,10 +104,10 @@ TEST_F(ForeignRoot, AFileOfRootIsNotOpenedWithTheRightsOfAnother) {
     EXPECT_EQ(opened("/file", Links::kNone), -1);
     EXPECT_EQ(opened("/public", Links::kNone), 6);
   }
-  EXPECT_EQ(opened("/file", Links::kNone), 6) << "they are ours again";
+  EXPECT_EQ(opened("/file", Links::kNone), 6) << "the process has its own rights again";
 }
 
-/// Refuses openat2, as kernels before Linux 5.6 do.
+/// Makes openat2 fail, as on kernels before Linux 5.6.
 void forbid_openat2() {
   sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),

@@ -36,7 +36,7 @@ TEST_F(SyscallCounterTest, CountsByNumberAndPassesResultsThrough) {
   SyscallCounter::end();
   ::syscall(SYS_getppid);
   EXPECT_EQ(result, 0);
-  EXPECT_EQ(failed, 0) << "unmapping nothing is no error";
+  EXPECT_EQ(failed, 0) << "unmapping nothing is not an error";
   EXPECT_NE(memory, MAP_FAILED);
   EXPECT_GE(reason, 0);
   EXPECT_EQ(SyscallCounter::calls(SYS_mmap), 1U);
@@ -51,7 +51,7 @@ TEST_F(SyscallCounterTest, PassesAllSixArguments) {
   ASSERT_EQ(::ftruncate(file, 2 * page), 0);
   ASSERT_EQ(::pwrite(file, "x", 1, page), 1);
   SyscallCounter::begin();
-  void* memory = ::mmap(nullptr, page, PROT_READ, MAP_SHARED, file, page);  // the sixth is the offset
+  void* memory = ::mmap(nullptr, page, PROT_READ, MAP_SHARED, file, page);  // the sixth argument is the offset
   SyscallCounter::end();
   ASSERT_NE(memory, MAP_FAILED);
   EXPECT_EQ(*static_cast<char*>(memory), 'x');
@@ -162,7 +162,7 @@ TEST_F(SyscallCounterTest, LeavesTheSignalsBlockedThatTheCallBlocked) {
   ::sigprocmask(SIG_SETMASK, nullptr, &seen);
   SyscallCounter::end();
   ::sigprocmask(SIG_SETMASK, nullptr, &after);
-  // And once more, from a mask that blocks it already.
+  // Repeats the test with a mask that already blocks SIGSYS.
   ASSERT_EQ(SyscallCounter::begin(), nullptr);
   const long parent = ::syscall(SYS_getppid);
   SyscallCounter::end();

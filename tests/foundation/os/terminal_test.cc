@@ -10,7 +10,7 @@
 namespace zerotax {
 namespace {
 
-/// A terminal of so many columns.
+/// A terminal with a number of columns.
 class Terminal {
  public:
   explicit Terminal(unsigned short columns) : control_(::posix_openpt(O_RDWR | O_NOCTTY)) {

@@ -1,5 +1,5 @@
 set(not_sanitized syscall_counter_test write_tracker_test)
-# The server of the case recv_buffer is the helper process that there is.
+# The helper process of the test is the server of the case recv_buffer.
 if(NOT TARGET recv-server)
   set(left_out helper_process_test)
 endif()

@@ -16,8 +16,8 @@ TEST_F(TextOf, IsAllOfTheFile) {
 }
 
 TEST_F(TextOf, DoesNotThrowWhereReadingFails) {
-  EXPECT_EQ(text_of("/proc/self/mem"), "");  // nothing is mapped at 0: EIO
-  EXPECT_EQ(text_of(path()), "");            // a folder: EISDIR
+  EXPECT_EQ(text_of("/proc/self/mem"), "");  // EIO, because nothing is mapped at address 0
+  EXPECT_EQ(text_of(path()), "");            // EISDIR, because path() is a folder
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(KernelStack, ParsesWhatTheKernelWrites) {
   EXPECT_EQ(calls[1].function, "vfs_read");
 }
 
-/// A child that waits in read(2) for ever.
+/// A child that waits in read(2) forever.
 class Waiting {
  public:
   Waiting() {
@@ -75,17 +75,17 @@ TEST(ThreadLook, FindsTheCallThatAThreadWaitsInAndItsStack) {
   const ThreadLook look = child.look();
   ASSERT_EQ(look.state, ThreadLook::State::kBlocked);
   EXPECT_EQ(look.syscall, SYS_read);
-  EXPECT_EQ(look_at_thread(child.pid(), child.pid()).line, look.line) << "it has not noticed";
+  EXPECT_EQ(look_at_thread(child.pid(), child.pid()).line, look.line) << "the thread still waits in the same call";
   EXPECT_GT(read_process_memory(child.pid(), look.stack_pointer, 256).size(), 0U);
 }
 
 TEST(ThreadLook, OfWhatIsNotThereIsGone) {
   EXPECT_EQ(look_at_thread(::getpid(), 1 << 25).state, ThreadLook::State::kGone);
-  EXPECT_TRUE(read_process_memory(::getpid(), 8, 64).empty()) << "nothing is mapped there";
+  EXPECT_TRUE(read_process_memory(::getpid(), 8, 64).empty()) << "nothing is mapped at this address";
 }
 
 TEST(ReadProcessMemory, EndsWhereTheMappingEnds) {
-  const Waiting child;  // it has the memory of this process
+  const Waiting child;  // the child has a copy of this process's memory
   static const char text[] = "0123456789";
   const auto found = read_process_memory(child.pid(), reinterpret_cast<std::uint64_t>(&text[0]), sizeof text);
   ASSERT_EQ(found.size(), sizeof text);

@@ -46,7 +46,7 @@ class WriteTrackerTest : public testing::TestWithParam<const char*> {
     return found;
   }
 
-  /// The environment is read when it is made.
+  /// The variable is set before the tracker below is constructed, because the constructor reads the environment.
   struct Method {
     Method() { ::setenv("ZEROTAX_WRITE_TRACKING", GetParam(), 1); }
   } method;
@@ -56,7 +56,7 @@ class WriteTrackerTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(WriteTrackerTest, SeesStoresOfTheSameValueToWarmAndToFreshPages) {
-  for (std::size_t page = 0; page < 32; ++page) write(page);  // half of them warm
+  for (std::size_t page = 0; page < 32; ++page) write(page);  // half of the pages are populated
   tracker.watch(pages(0, kPages), pagemap);
   for (const std::size_t page : {3U, 10U, 40U, 63U}) write(page);
   EXPECT_EQ(written(), (std::vector<std::size_t>{3, 10, 40, 63}));
@@ -78,7 +78,7 @@ TEST_P(WriteTrackerTest, ForgetsWhatWasWrittenToPagesThatItWatchesAgain) {
 
 TEST_P(WriteTrackerTest, WatchesManyPagesOneAfterTheOther) {
   for (std::size_t page = 0; page < kPages; ++page) write(page);
-  // More pages than there are pieces, were they not joined; in both orders.
+  // Without merging, there would be more pieces than the tracker can watch. Pages are watched in both orders.
   for (std::size_t page = kPages / 2; page < kPages; ++page) tracker.watch_again(pages(page, page + 1), pagemap);
   for (std::size_t page = kPages / 2; page > 0; --page) tracker.watch_again(pages(page - 1, page), pagemap);
   EXPECT_TRUE(tracker.is_watched(pages(1, kPages / 2)));
@@ -95,7 +95,7 @@ TEST_P(WriteTrackerTest, RemembersWhatWasWrittenWhenMoreIsWatched) {
   write(5);
   write(30);
   tracker.watch_again(pages(6, 7), pagemap);
-  write(45);  // not watched
+  write(45);  // this page is not watched
   EXPECT_EQ(written(), (std::vector<std::size_t>{5, 19, 30}));
   tracker.watch_again(pages(5, 6), pagemap);
   EXPECT_EQ(written(), (std::vector<std::size_t>{19, 30}));
@@ -106,7 +106,7 @@ TEST_P(WriteTrackerTest, RemembersWhatWasWrittenWhenMoreIsWatched) {
 
 TEST_P(WriteTrackerTest, DoesNotTakeANewMappingBesideForAWrite) {
   for (std::size_t page = 0; page < kPages; ++page) write(page);
-  // Room on both sides, as mappings grow downwards and upwards.
+  // Leaves room on both sides, because mappings grow downwards and upwards.
   ::munmap(memory, 8 * page_bytes());
   ::munmap(memory + 56 * page_bytes(), 8 * page_bytes());
   tracker.watch(pages(8, 56), pagemap);
@@ -146,7 +146,7 @@ TEST_P(WriteTrackerTest, SurvivesMemoryThatIsUnmappedMeanwhile) {
   write(16);
   EXPECT_EQ(written(), (std::vector<std::size_t>{7, 16}));
   tracker.stop();
-  tracker.watch(pages(0, kPages), pagemap);  // of which a part is missing
+  tracker.watch(pages(0, kPages), pagemap);  // a part of the range is unmapped
   write(20);
   EXPECT_EQ(written(), (std::vector<std::size_t>{20}));
   tracker.stop();
@@ -170,7 +170,7 @@ TEST_P(WriteTrackerTest, TellsWhatIsWatchedInOrderHoweverOftenPartsAreReleased) 
 }
 
 TEST_P(WriteTrackerTest, LeavesNoMarkBehindWhenItStops) {
-  // The mark of a protected page that is not populated looks like a swapped page, also while it is watched.
+  // The marker of a protected, unpopulated page looks like a swapped page, even while the page is watched.
   write(1);
   tracker.watch(pages(0, kPages), pagemap);
   RangeList meanwhile;

@@ -1,4 +1,6 @@
-"""docs/examples/programs/contract: the suite by a C compiler alone, and the step of the workflow that compares what is broken."""
+"""docs/examples/programs/contract: building the suite with only a C compiler, and the workflow's step that compares
+broken promises.
+"""
 
 import re
 import subprocess
@@ -11,7 +13,7 @@ EXAMPLE = SOURCE / "docs/examples/programs" / "contract"
 
 @pytest.fixture(name="suite", scope="module")
 def compiled(tmp_path_factory):
-    """As its README says."""
+    """The suite, compiled with the commands of the example's README."""
     commands = re.search(r"^```sh\n(s=.*?)^```$", (EXAMPLE / "README.md").read_text(), re.DOTALL | re.MULTILINE).group(1)
     program = tmp_path_factory.mktemp("suite") / "zerotax-contract"
     commands = commands.replace("-o zerotax-contract", f"-o {program}")
@@ -24,11 +26,13 @@ def compiled(tmp_path_factory):
 
 def test_the_readme_counts_the_promises(suite):
     listed = subprocess.run([suite, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    assert f"tests {len(listed)} such promises" in (EXAMPLE / "README.md").read_text()
+    assert f"tests {len(listed)} of these promises" in (EXAMPLE / "README.md").read_text()
 
 
 def step(folder, suite, said):
-    """The workflow's last step in this folder, where the suite is one promise, and prints this before it."""
+    """Runs the workflow's last step in this folder. The suite there runs the shell commands `said`, and then tests one
+    promise.
+    """
     words = (EXAMPLE / "workflow.yml").read_text().split("- name: Test the promises\n")[1].split("run: |\n")[1]
     (folder / "zerotax-contract").write_text(f"#!/bin/sh\n{said}\nexec {suite} --only dontneed\n")
     (folder / "zerotax-contract").chmod(0o755)

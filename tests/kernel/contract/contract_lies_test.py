@@ -1,4 +1,6 @@
-"""Every promise's test can fail: a kernel that lies, one lie at a time. Each lie is caught, and no other promise accused."""
+"""Every promise's test can fail. Under a kernel that tells one lie at a time, each lie is caught, and no other promise
+is reported as broken.
+"""
 
 import json
 import subprocess
@@ -15,7 +17,7 @@ def lines(*arguments):
 
 
 def lies():
-    """Each lie, and all promises that rest on the call that lies."""
+    """Each lie, with all promises that rest on the call that lies."""
     if not LIAR.exists():
         return []
     return [pytest.param(name, set(breaks.split()), id=name) for name, breaks, _ in
@@ -32,7 +34,7 @@ def broken(*arguments):
 def test_a_lie_is_caught_and_nothing_else_accused(lie, breaks):
     found = broken("--lie", lie, "--seconds", "0.01")
     races = {name for name in breaks if name.endswith("-race")}
-    # Found in the first of 10,000 tries, or in a later one: here the race has all the time that it takes.
+    # A race may find the lie in any of its 10,000 tries, so the time limit here allows all tries.
     for race in races:
         assert race in broken("--lie", lie, "--only", race, "--seconds", "100"), race
     assert set(found) - races == breaks - races

@@ -1,4 +1,6 @@
-"""The promises under other users, C libraries and emulators, and on another kernel: what is broken is what the page says."""
+"""The promises under other users, C libraries, emulators and kernels. The broken promises are those that the
+documentation names.
+"""
 
 import json
 
@@ -8,7 +10,7 @@ from conftest import BUILD, SOURCE, check_schema
 
 pytestmark = pytest.mark.skipif(not environments.SUITE.exists(), reason="this build has no static C library")
 REFERENCE = SOURCE / "results" / "reference" / "contract"
-# What every Linux, and all that poses as one, must keep.
+# Promises that every Linux and every imitation of Linux must keep.
 LEAST = {"mmap-fresh", "mmap-fixed", "brk-fresh", "dontneed", "dontneed-part", "mremap-grown", "fork-child-write", "zero-page"}
 
 
@@ -27,11 +29,13 @@ def test_what_is_broken_there_is_what_the_page_says(name):
     assert found["state"] == "complete" and len(verdicts) >= 80
     said = json.loads((REFERENCE / f"{name}.json").read_text())
     broken = {promise for promise, verdict in verdicts.items() if verdict == "broken"}
-    # Of another version, another kernel, it may be something else; of those here it is not.
+    # The reference has the broken promises of these versions of emulators and kernels. Other versions may break other
+    # promises.
     assert broken == {row["id"] for row in said["promises"] if row["verdict"] == "broken"}
     assert {verdicts[promise] for promise in LEAST} == {"kept"}
     if found["tested_on"]["kernel"] == said["tested_on"]["kernel"]:
-        # What needs a setting, a right or a device may not be testable here; what the kernel has, it has everywhere.
+        # On the same kernel, a kept promise may only become untestable, for lack of a setting, a permission or a
+        # device.
         kept = {row["id"] for row in said["promises"] if row["verdict"] == "kept"}
         assert {verdicts[promise] for promise in kept} <= {"kept", "not testable here"}
 
@@ -43,5 +47,5 @@ def test_every_place_of_the_page_is_one_of_these():
 
 
 def test_the_suite_needs_nothing_of_the_build():
-    """No shared library, no interpreter: it is copied to where nothing else is."""
+    """The suite needs no shared library and no interpreter, because it is copied to systems without other files."""
     assert b"/lib64/ld-linux" not in environments.SUITE.read_bytes() and (BUILD / "bin" / "zerotax-contract").exists()

@@ -1,4 +1,4 @@
-"""`zerotax contract` on this kernel: the suite by itself, the command, its JSON and JUnit, and its programs in C."""
+"""`zerotax contract` on this kernel: the suite alone, the command, its JSON and JUnit output, and its C programs."""
 
 import json
 import os
@@ -40,7 +40,6 @@ def tested():
 def test_this_kernel_breaks_no_promise(tested):
     assert [(row["id"], row["detail"]) for row in tested if row["verdict"] == "broken"] == []
     kept = {row["id"] for row in tested if row["verdict"] == "kept"}
-    # Any Linux keeps these, and any machine can test them.
     assert {"mmap-fresh", "brk-regrown", "mremap-grown", "dontneed", "fork-child-write", "zero-page"} | RACES <= kept
 
 
@@ -65,7 +64,7 @@ def test_the_list_names_each_promise_once_with_who_relies_on_it(tested):
 
 
 def test_programs_of_kept_promises_compile_and_find_them_kept(tested, tmp_path):
-    """What a broken promise would be shown by. A sample: one of each family."""
+    """Compiles and runs the program that would show a broken promise, for one promise of each family."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no compiler")
@@ -82,7 +81,7 @@ def test_programs_of_kept_promises_compile_and_find_them_kept(tested, tmp_path):
         assert compiled.returncode == 0, row["id"] + compiled.stderr
         ran = subprocess.run([tmp_path / row["id"]], capture_output=True, text=True, check=False, timeout=60)
         assert (ran.returncode, ran.stdout) == (0, "kept\n"), row["id"]
-    for root in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):  # cgroup-pressure's program leaves its cgroup behind
+    for root in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):  # the program of cgroup-pressure leaves its cgroup behind
         for folder in pathlib.Path(root).glob("contract-[0-9]*"):
             folder.rmdir()
 
@@ -108,7 +107,7 @@ def test_a_broken_promise_has_evidence_and_a_program_that_was_run(tmp_path):
         pytest.skip("no compiler")
     lie = {"ZEROTAX_CONTRACT_SUITE": str(LIAR), "ZEROTAX_CONTRACT_LIE": "dontneed-nothing"}
     preload = BUILD / "tests" / "libcontract-dontneed-nothing.so"
-    done = zerotax("contract", "--promise", "dontneed", "--json", tmp_path / "c.json", "--junit", tmp_path / "c.xml",
+    done = zerotax("contract", "--promise", "dontneed", "--full", "--json", tmp_path / "c.json", "--junit", tmp_path / "c.xml",
                    LD_PRELOAD=str(preload), **lie)
     assert done.returncode == 1, done.stderr
     document = json.loads((tmp_path / "c.json").read_text())
@@ -119,11 +118,11 @@ def test_a_broken_promise_has_evidence_and_a_program_that_was_run(tmp_path):
     assert row["evidence"]["address"] % os.sysconf("SC_PAGESIZE") == row["evidence"]["offset_bytes"] == 0
     assert row["reproducer"]["shows_it"] is True and row["reproducer"]["status"] == 1
     assert row["reproducer"]["output"].startswith("broken: byte 0 of")
-    assert "compiled and run, and shows it" in " ".join(done.stdout.split())
+    assert "compiled and run, and shows the broken promise" in " ".join(done.stdout.split())
     assert "madvise(m0, 1048576, MADV_DONTNEED)" in done.stdout
     [case] = ElementTree.parse(tmp_path / "c.xml").findall(".//testcase")
     assert case.find("error") is not None and "int main" in case.find("error").text
-    # This kernel does not lie to an ordinary program, and the report says so.
+    # The reproducer calls the real kernel, which keeps the promise.
     honest = json.loads(zerotax("contract", "--promise", "dontneed", "--json", "-", **lie).stdout)
     assert honest["promises"][0]["reproducer"]["shows_it"] is False
 
@@ -147,7 +146,7 @@ def test_what_was_tested_elsewhere_is_shown(tmp_path):
     assert document["tested_on"]["page_bytes"] == os.sysconf("SC_PAGESIZE")
     [row] = [row for row in document["promises"] if row["verdict"] == "broken"]
     assert row["id"] == "dontneed" and "elsewhere" in row["reproducer"]["shows_it"]["na"]
-    # Cut off: what is whole counts, and the rest is said to be missing.
+    # A file that was cut off: complete lines count, and the missing rest is reported.
     (tmp_path / "there.jsonl").write_text(lines[:-20])
     done = zerotax("contract", "--results", tmp_path / "there.jsonl", "--json", tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
@@ -155,7 +154,7 @@ def test_what_was_tested_elsewhere_is_shown(tmp_path):
 
 
 def test_it_runs_under_another_command_and_writes_reports(tmp_path):
-    """A program that was run there, and here as a control, shows each broken promise."""
+    """Each broken promise is shown by its program, which runs under the emulator and, as a control, without it."""
     emulator = shutil.which("qemu-x86_64-static")
     if emulator is None or shutil.which("cc") is None:
         pytest.skip("install qemu-user-static")
@@ -167,7 +166,7 @@ def test_it_runs_under_another_command_and_writes_reports(tmp_path):
     check_schema(document, "contract")
     assert document["under"] == emulator
     verdicts = {row["id"]: row["verdict"] for row in document["promises"]}
-    # QEMU 7.2 says that these two are done, and does nothing.
+    # QEMU 7.2 reports success for these two calls, but does nothing.
     assert verdicts == {"dontneed": "kept", "remove": "broken", "wipe-on-fork": "broken"}
     assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["remove", "wipe-on-fork"]
     for name in ("wipe-on-fork", "remove"):
@@ -201,12 +200,12 @@ def test_a_command_that_runs_no_test_is_no_kernel_that_keeps_its_promises(comman
 
 
 def test_a_suite_that_dies_on_one_promise_has_not_kept_it(tmp_path):
-    """An emulator that crashes on some of the tests must not pass because of the others."""
+    """An emulator that crashes in some tests must not pass because of the other tests."""
     emulator = tmp_path / "emulator"
     emulator.write_text('#!/bin/sh\ncase "$*" in *mmap-fresh*) kill -SEGV $$ ;; esac\nexec "$@"\n')
     emulator.chmod(0o755)
     chosen = ["--promise", "dontneed", "--promise", "mmap-fresh"]
-    done = zerotax("contract", *chosen, "--under", emulator)
+    done = zerotax("contract", *chosen, "--under", emulator, "--full")
     assert done.returncode == 3 and "without a verdict on 1 promise:" in done.stderr, done.stderr
     said = " ".join(done.stdout.split())
     assert "killed by SIGSEGV" in said and "1 kept" in said
@@ -228,7 +227,7 @@ def test_a_missing_suite_is_said():
 
 
 def test_a_promise_that_crashes_is_a_result():
-    # Under this lie the child reads pages that the kernel says it has mapped, and has not.
+    # This lie reports success for a mmap that maps nothing, so the test's child crashes.
     [row] = rows("--only", "mmap-fresh", "--lie", "mmap-nothing", program=LIAR)
     assert row["verdict"] == "broken" and row["detail"].startswith("killed by SIGSEGV in: check(m0")
 
@@ -239,20 +238,22 @@ def test_a_promise_that_hangs_is_a_result():
 
 
 def test_a_promise_that_is_slow_does_not_hang():
-    # 32,000 calls of a millisecond: more than four times the limit, and never the limit without a step.
+    # 32,000 calls take a millisecond each. All calls together exceed four times the limit, but no step takes as long as
+    # the limit.
     [row] = rows("--only", "enomem-mappings", "--lie", "slow", "--limit", 1, "--seconds", 0.1, program=LIAR)
     assert row["verdict"] == "not testable here"
     assert row["detail"].startswith("too slow: no end within 4.4 s; the last step was: r = mprotect(m0")
 
 
 def test_interrupted_it_shows_what_was_finished():
-    with subprocess.Popen([ZEROTAX, "contract", "--promise", "mmap-fixed", "--promise", "fork-race", "--seconds", "600"],
+    with subprocess.Popen([ZEROTAX, "contract", "--full", "--promise", "mmap-fixed", "--promise", "fork-race", "--seconds",
+                           "600"],
                           env=clean_environment(ZEROTAX_CONTRACT_SUITE=str(SUITE)), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
         time.sleep(0.5)
         run.send_signal(signal.SIGINT)
         text, errors = run.communicate(timeout=30)
-    # A fast machine may have made all 10,000 tries.
+    # A fast machine may already have finished all 10,000 tries.
     if run.returncode != 0:
         assert run.returncode == 130 and "interrupted" in errors and "mmap-fixed" in text
 
@@ -268,17 +269,17 @@ def test_nobody_can_run_it():
 
 @pytest.mark.parametrize("limit", ["--as=20000000", "--nproc=1"])
 def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
-    """A promise that could not be tested is "not testable here"; nothing is accused."""
+    """A promise that could not be tested is "not testable here"; no promise is reported as broken."""
     if os.geteuid() != 0:
         pytest.skip("only root can become nobody, whom both limits bind")
     skip_if_unreadable()
-    # Other tests run as nobody at the same time, and a user's processes are counted together.
+    # Other tests run as nobody at the same time, and the kernel's limit counts all processes of a user.
     somebody = ["setpriv", "--reuid=64321", "--regid=65534", "--clear-groups"]
     done = subprocess.run(["prlimit", limit, *somebody, SUITE, "--json", "--seconds", "0.05"], capture_output=True, text=True,
                           check=False)
     found = {row["id"]: row for row in promises_in(done.stdout)}
     assert len(found) >= 80
-    # Without a second process nothing can be tested: the status is not that of kept promises.
+    # Nothing can be tested without a second process, so the exit status must not be that of kept promises.
     assert done.returncode == (3 if limit == "--nproc=1" else 0)
     short = {"--as=20000000": {"mmap-fresh", "enomem-mappings", "enomem-commit"}, "--nproc=1": set(found)}[limit]
     for name in short:
@@ -287,11 +288,11 @@ def test_without_memory_or_processes_nothing_is_kept_that_was_not_tested(limit):
 
 def test_what_largecache_says_it_relies_on_is_kept():
     page = (pathlib.Path(__file__).parents[3] / "allocators/largecache/DESIGN.md").read_text()
-    named = re.findall(r"`([a-z-]+)`", page.split("## What it relies on")[1].split("`zerotax contract`")[0])
+    named = re.findall(r"`([a-z-]+)`", page.split("## What largecache relies on")[1].split("`zerotax contract`")[0])
     listed = {row["id"]: row["relied_on_by"] for row in rows("--list")}
     assert len(named) >= 10 and all("largecache" in listed[name] for name in named)
     found = rows(*(word for name in named for word in ("--only", name)))
-    # scan-written and scan-steps need Linux 6.7: without them it reads no pagemap.
+    # scan-written and scan-steps need Linux 6.7 or later. On older kernels, largecache reads no pagemap.
     assert {row["id"]: row["verdict"] for row in found if row["verdict"] == "broken"} == {}
     assert all(row["verdict"] == "kept" for row in found if not row["id"].startswith("scan-"))
 

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Where the promises are tested beside this kernel: other users, other C libraries, emulators, other kernels.
+"""Tests the promises in places other than this kernel: for other users, with other C libraries, in emulators, on other
+kernels.
 
-usage: tests/kernel/contract/environments.py FOLDER     tests everywhere, and writes a JSON document for each place
-(places.json says why one cannot be tested here)
+usage: tests/kernel/contract/environments.py FOLDER     tests in every place, and writes a JSON document for each
+(places.json has the reason if a place cannot be tested here)
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ PLACES: dict[str, tuple[str, Callable[[float], str]]] = {}
 
 
 def place(name: str, what: str) -> Callable:
-    """Makes a place of a function, which returns what the suite printed; it is given the seconds of a race."""
+    """Registers a function as a place, such as an emulator. The function gets the seconds of a race, and returns the
+    suite's output.
+    """
     def add(function: Callable[[float], str]) -> Callable[[float], str]:
         PLACES[name] = (what, function)
         return function
@@ -39,7 +42,7 @@ def place(name: str, what: str) -> Callable:
 
 
 def needed(program: str, package: str) -> str:
-    """The path of a program. Raises Missing."""
+    """The path of a program. Raises Missing if there is no such program."""
     found = shutil.which(program)
     if found is None:
         raise Missing(f"{program} is missing: install {package}")
@@ -53,23 +56,24 @@ def need_root() -> None:
 
 
 def words(seconds: float) -> list[str]:
-    """Of the suite's command line."""
+    """The words of the suite's command line."""
     return ["--json", "--seconds", f"{seconds:g}"]
 
 
 def run(*command: object, timeout: float = 900) -> str:
-    """The output of a command, whatever its status: a broken promise is 1."""
+    """Returns a command's output, whatever its exit status is, because status 1 only means a broken promise."""
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, timeout=timeout,
                           check=False).stdout
 
 
 @contextlib.contextmanager
 def built(compiler: str, package: str) -> Iterator[pathlib.Path]:
-    """The suite by another compiler. Raises Missing."""
+    """Builds the suite with another compiler. Raises Missing if the compiler is missing."""
     needed(compiler, package)
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "zerotax-contract")
-        # The headers of the kernel that musl-gcc does not look for are not needed: abi.h has what is newer.
+        # musl-gcc does not find the kernel's headers. The suite does not need these headers, because abi.h has the
+        # newer definitions.
         subprocess.run([compiler, "-std=gnu11", "-O2", "-static", "-pthread", f"-I{SOURCE / 'harness/kernel'}",
                         f'-DCONTRACT_PROGRAMS="{FOLDER / "programs"}"', "-o", program, *sorted(FOLDER.glob("*.c"))], check=True)
         yield program
@@ -92,10 +96,12 @@ def nobody(seconds: float) -> str:
 
 
 def _set(path: str, value: str) -> Callable[[], None] | None:
-    """Writes a setting of the kernel's; what puts it back. None if it has none such, or does not let itself be set."""
+    """Writes a setting of the kernel, and returns a function that restores it. Returns None if the setting does not
+    exist or cannot be written.
+    """
     try:
         before = pathlib.Path(path).read_text()
-        # Of "always [madvise] never", what is in brackets holds.
+        # In a file such as "always [madvise] never", the word in brackets is the setting.
         before = before.split("[")[1].split("]")[0] if "[" in before else before
         pathlib.Path(path).write_text(value)
     except OSError:
@@ -105,7 +111,7 @@ def _set(path: str, value: str) -> Callable[[], None] | None:
 
 @place("prepared", "this kernel, as root, with KSM, pages of 64 KiB, and swap (zram)")
 def prepared(seconds: float) -> str:
-    """Switches on features that most machines have switched off; puts all back afterwards."""
+    """Switches on features that are off on most machines, runs the suite, and restores all settings afterwards."""
     need_root()
     undo = [_set("/sys/kernel/mm/ksm/sleep_millisecs", "10"), _set("/sys/kernel/mm/ksm/pages_to_scan", "2000"),
             _set("/sys/kernel/mm/ksm/run", "1"),
@@ -121,7 +127,7 @@ def prepared(seconds: float) -> str:
         undo.append(lambda: pathlib.Path(f"/sys/block/zram{number}/reset").write_text("1") and None)
         undo.append(lambda: pathlib.Path("/sys/class/zram-control/hot_remove").write_text(number) and None)
     except (OSError, subprocess.SubprocessError):
-        pass  # the promise about swap says n/a
+        pass  # the promise about swap is then not testable
     try:
         return run(SUITE, *words(seconds))
     finally:
@@ -162,7 +168,8 @@ def valgrind(seconds: float) -> str:
     return run(needed("valgrind", "valgrind"), "-q", "--log-file=/dev/null", SUITE, *words(seconds))
 
 
-# Swap in memory, KSM, and room for cgroups; the limit on what may be committed at the end, as nothing else works beside it.
+# Prepares swap in memory, KSM and cgroups, and runs the suite. The limit on committed memory comes last, because no
+# other step works under that limit.
 SCRIPT = """mkdir -p /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo +memory > /sys/fs/cgroup/cgroup.subtree_control
 echo 10 > /sys/kernel/mm/ksm/sleep_millisecs; echo 2000 > /sys/kernel/mm/ksm/pages_to_scan
@@ -177,7 +184,7 @@ echo 2 > /proc/sys/vm/overcommit_memory
 
 
 def in_machine(machine: str, program: pathlib.Path, seconds: float) -> str:
-    """The suite in a virtual machine with Debian's kernel and two NUMA nodes."""
+    """Runs the suite in a virtual machine with Debian's kernel and two NUMA nodes."""
     text = virtual_machine.run(machine, SCRIPT.format(words=" ".join(words(seconds))), {"/zerotax-contract": program},
                                nodes=2, load=("lzo-rle", "zram"), timeout=1500)
     text, _, after = text.split("zerotax-suite-begins\n")[1].partition("zerotax-suite-ends\n")
@@ -198,7 +205,9 @@ def debian_aarch64(seconds: float) -> str:
 
 
 def document(name: str, seconds: float) -> dict:
-    """What `zerotax contract` says of the suite's results there. Raises Missing."""
+    """The document of `zerotax contract` from the suite's results in a place. Raises Missing if the place is
+    unavailable.
+    """
     lines = PLACES[name][1](seconds)
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, f"{name}.jsonl")
@@ -208,14 +217,16 @@ def document(name: str, seconds: float) -> dict:
     if done.returncode not in (0, 1):
         raise AssertionError(f"{name}: {lines[:2000]}")
     found = json.loads(done.stdout)
-    # The folder was made for this, and its name is no one's business.
+    # The document must not contain the name of the temporary folder.
     found["command"] = ["zerotax", "contract", "--results", f"{name}.jsonl", "--json", "-"]
     found["environment"] = {"na": f"the tests ran elsewhere: {name}.jsonl"}
     return found
 
 
 def write_reports(broken: list[str], folder: pathlib.Path) -> None:
-    """A bug report of each promise that QEMU's user mode breaks, with what its program did there and here."""
+    """Writes a bug report for each promise that QEMU's user mode breaks, with the output of the program under QEMU and
+    here.
+    """
     version = subprocess.run(["qemu-x86_64-static", "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     only = [word for promise in broken for word in ("--promise", promise)]
     subprocess.run([BUILD / "bin" / "zerotax", "contract", "--under", "qemu-x86_64-static", *only, "--seconds", "5", "--report",
@@ -223,7 +234,7 @@ def write_reports(broken: list[str], folder: pathlib.Path) -> None:
 
 
 def main() -> int:
-    """Tests everywhere; returns the exit status."""
+    """Tests in every place. Returns the exit status."""
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2

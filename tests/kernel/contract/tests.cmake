@@ -1,4 +1,4 @@
-# The suite over a kernel that lies, one lie at a time (lies/): every promise must be seen to be broken by one.
+# The suite over a kernel that tells one lie at a time (lies/). Every promise must be reported as broken under some lie.
 if(TARGET zerotax-contract)
   file(GLOB lie_sources CONFIGURE_DEPENDS ${folder}/lies/*.c)
   zerotax_contract_suite(contract-liar ${lie_sources})

@@ -1,4 +1,4 @@
-"""The programs of docs/examples/programs/ under `zerotax cow`: the report matches their own output."""
+"""The programs of docs/examples/programs/ under `zerotax cow`: the document matches the programs' own output."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ from conftest import SOURCE, ZEROTAX, clean_environment
 from watching import as_root, checked, faults, on_range, watch
 
 EXAMPLES = SOURCE / "docs/examples/programs"
-# The shared objects, those that are added, and seconds.
+# The number of shared objects, the number of added objects, and the seconds.
 FEW = (40000, 60000, 0.5)
 INTERPRETERS = {"bigarray.py": "/usr/bin/python3", "bigarray.rb": shutil.which("ruby")}
 METHODS = [pytest.param("tracepoints", marks=as_root), "software"]
@@ -35,11 +35,10 @@ def test_each_page_of_the_parent_that_a_growing_child_wrote_was_copied(name, met
     assert said, done.stdout
     shared, others = map(int, said.groups())
     parent, child = report["processes"]
-    # 40,000 objects of 40 bytes or more, one in two of them dropped: a hole in each page.
+    # Every second of 40,000 objects of 40 bytes or more is dropped, so each page has holes.
     assert shared > 200 and others > 100
     assert child["parent"] == parent["pid"] and child["counts"]["copies"] >= shared
     assert child["counts"]["copies"] + child["counts"]["zero_fills"] >= shared + others
-    # It waits, and writes a few pages of its own.
     assert parent["counts"]["copies"] < shared
 
 
@@ -62,7 +61,7 @@ def compiled_server():
 
 
 def ask(url, pages):
-    """(the worker that answered, how many pages it has written)"""
+    """Returns the PID of the worker that answered, and the number of pages that it has written."""
     with urllib.request.urlopen(f"{url}/{pages}", timeout=30) as answer:
         pid, written = re.fullmatch(r"worker (\d+) has written (\d+) of \d+ pages\n", answer.read().decode()).groups()
     return int(pid), int(written)
@@ -88,7 +87,7 @@ def test_each_worker_of_a_preforking_server_copied_what_it_wrote(prefork, method
     for child in children:
         assert child["parent"] == int(parent) == server["pid"]
         assert on_range(child, pages) == faults(copies=written.get(child["pid"], 0))
-        # Each has live lines of its own, and a line at its end.
+        # The live lines name each worker, and its start.
         assert re.search(rf"^ +child {child['pid']} ", lines, re.MULTILINE)
         assert re.search(rf"child {child['pid']} began: prefork, forked by {parent}$", lines, re.MULTILINE)
     assert sum(written.values()) > 0

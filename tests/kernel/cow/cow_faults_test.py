@@ -1,4 +1,4 @@
-"""`zerotax cow --faults` writes every fault, and says how many it could not."""
+"""`zerotax cow --faults` writes every fault, and reports the number of faults that it could not write."""
 
 import collections
 import json
@@ -17,7 +17,7 @@ PAGES, CHILD, BOTH, AFTER = KNOWN = (2000, 500, 300, 400)
 
 
 def watch_each(*arguments, **how):
-    """The report on a program, and its faults one by one."""
+    """Returns the document of cow about a program, and the program's faults one by one."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         file = pathlib.Path(folder, "faults.jsonl")
@@ -30,7 +30,7 @@ def watch_each(*arguments, **how):
 
 
 def check_sums(report, each):
-    """The faults reported one by one add up to the totals."""
+    """Checks that the faults written one by one add up to the totals."""
     for process in report["processes"]:
         own = collections.Counter(CLASS[f["class"]] for f in each if f["pid"] == process["pid"])
         assert {key: own[key] for key in CLASSES} == {key: process["counts"][key] for key in CLASSES}
@@ -38,7 +38,7 @@ def check_sums(report, each):
 
 
 def on_pages(each, pid):
-    """Class and page of each fault on the program's own pages, in the order of their time."""
+    """Class and page of each fault on the program's own pages, ordered by time."""
     found = [f for f in each if f["pid"] == pid and RANGE_BEGIN <= f["address"] < RANGE_BEGIN + PAGES * PAGE]
     assert [f["time_ns"] for f in found] == sorted(f["time_ns"] for f in found)
     assert all(f["tid"] == pid and f["mapping"] == "" for f in found)
@@ -46,7 +46,7 @@ def on_pages(each, pid):
 
 
 def expected(by_the_kernel):
-    """What tests/recorded/forks does, page by page: parent, child."""
+    """The faults of tests/recorded/forks page by page: the parent's, and the child's."""
     parent = [("zero_fill", page) for page in range(PAGES)]
     parent += [("copy", page) for page in range(CHILD, CHILD + BOTH)]
     parent += [("reuse", page) for page in range(CHILD + BOTH, CHILD + BOTH + AFTER)]
@@ -108,7 +108,7 @@ def test_an_ordinary_user_writes_their_own_file():
 
 
 def not_written(done, report):
-    """The report was made all the same; the last line says how many faults are missing, and why."""
+    """Checks that the document was still written. The last line gives the number of missing faults, and the reason."""
     assert done.returncode == 2
     check_schema(report, "cow")
     log = report["faults_file"]
@@ -137,7 +137,9 @@ def test_a_file_that_may_grow_no_more_ends_with_a_whole_line(tmp_path):
 
 
 def through_a_pipe(read):
-    """Runs cow with its faults on a pipe that `read` reads. Returns what was read, how cow ended, and its report."""
+    """Runs cow with its faults on a pipe that `read` reads. Returns the output of `read`, the finished process, and the
+    document.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "cow.json")
         with subprocess.Popen([ZEROTAX, "cow", "--faults", "-", "--json", file, "--", FORKS, "20000", "5", "5", "5"],

@@ -1,4 +1,4 @@
-"""What `zerotax cow` says where it cannot watch, or not all of it."""
+"""The messages of `zerotax cow` if it cannot watch a program, or only parts of it."""
 
 import json
 import os
@@ -14,7 +14,8 @@ import pytest
 from conftest import KIB, MIB, NOBODY, ZEROTAX, check_schema, clean_environment, skip_if_unreadable
 from watching import FORKS, as_root, checked, run
 
-# A user whom no other test is: what they may lock is theirs alone. Without RLIMIT_MEMLOCK it is perf_event_mlock_kb.
+# A user for this test only, because the kernel counts locked memory per user. Without RLIMIT_MEMLOCK,
+# perf_event_mlock_kb is the limit.
 SOMEBODY = ["prlimit", "--memlock=0:0", *NOBODY[:1], "--reuid=65533", *NOBODY[2:]]
 as_somebody = pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is missing: install util-linux")
 
@@ -97,7 +98,7 @@ def test_a_process_that_ends_while_it_is_joined_is_watched_or_said_to_be_gone(me
     seen = set()
     for milliseconds in [*range(0, 24, 2), 400]:
         program = subprocess.Popen(["/bin/sleep", str(milliseconds / 1000)])
-        # Gone, not a zombie that waits for us.
+        # Waits at once, so that the program does not become a zombie when it ends.
         reaper = threading.Thread(target=program.wait)
         reaper.start()
         done = run("--pid", program.pid, ZEROTAX_FAULTS=method)

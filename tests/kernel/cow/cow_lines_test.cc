@@ -30,7 +30,7 @@ class CowLines : public ::testing::Test {
     return made;
   }
 
-  /// A second that ended at 13:04:05.4 UTC, three seconds after the beginning.
+  /// An interval of one second that ended at 13:04:05.4 UTC, three seconds after watching began.
   static FaultInterval interval() {
     FaultInterval made;
     made.from_s = 2;
@@ -101,10 +101,17 @@ TEST_F(CowLines, SayWhichChildrenBeganAndEnded) {
 TEST_F(CowLines, AreCutAtTheWidthOfTheTerminalAndTheHeadingWithThem) {
   FaultInterval made = interval();
   made.processes[100] = process(false, 15'729);
-  // The last character is "…", of three bytes.
+  // The last character is "…", which takes three bytes.
   EXPECT_EQ(lines_of(made, false, 80)[0].size(), 82U);
-  EXPECT_EQ(cow_heading(80).size(), 83U);
-  EXPECT_EQ(cow_heading().find("zero-fills"), lines_of(made)[0].find("    31,822"));
+  const std::string heading = cow_heading(80);
+  EXPECT_EQ(heading.size() - heading.find("time "), 83U);
+  const std::string whole = cow_heading();
+  EXPECT_EQ(whole.find("zero-fills") - whole.find("time "), lines_of(made)[0].find("    31,822"));
+}
+
+TEST_F(CowLines, ExplainTheBarAndUnknownMemoryOnce) {
+  EXPECT_NE(cow_heading().find("Each further @ stands for 4 times as many copies.\n"), std::string::npos);
+  EXPECT_NE(cow_heading().find("-: no process is alive at the end of the interval, "), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""`zerotax cow` tells each of many faults right where they are mixed at random, or where pages are held."""
+"""`zerotax cow` classifies each of many faults correctly if they are mixed at random, or if pages are pinned."""
 
 import pytest
 
@@ -10,8 +10,9 @@ BASE, HUGE = ("2000", "12", "0"), ("1000", "8", "4")   # pages, rounds, huge pag
 
 
 def at_random(size, seed, give_back, method):
-    """Runs a program that knows what each of its faults did. Returns that, what was reported, and how many faults were
-    taken again, for each process."""
+    """Runs a program that knows the effect of each of its faults. For each process, returns the known effects, the
+    reported counts, and the number of faults that were taken again.
+    """
     pages, rounds, huge = size
     report, done = watch(RECORDED / "forks_at_random", pages, rounds, seed, give_back, huge, options=["--buffer", "64MiB"],
                          ZEROTAX_FAULTS=method)

@@ -1,4 +1,4 @@
-"""`zerotax cow` tells exactly what a program of known faults did."""
+"""`zerotax cow` reports exactly the faults of a program whose faults are known."""
 
 import json
 import re
@@ -23,10 +23,10 @@ def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
     assert report["method"] == "tracepoints" and done.stdout == ""
     parent, forked = report["processes"]
     assert parent["parent"] == 0 and forked["parent"] == parent["pid"] == report["pid"]
-    # One more of the child's: the kernel wrote it, for read(2).
+    # The child has one more copy, because the kernel wrote a page for read(2).
     assert on_range(forked, pages) == faults(copies=child + 1)
-    # Where somebody reads /proc of the child as it ends, which we do, the kernel takes its memory apart only after that: what
-    # the parent writes meanwhile is copied.
+    # If cow reads /proc of the child while the child ends, the kernel dismantles the child's memory only after this
+    # read. Pages that the parent writes before that are copied.
     late = on_range(parent, pages)["copies"] - both
     assert 0 <= late <= after // 4
     assert on_range(parent, pages) == faults(zero_fills=pages, copies=both + late, reuses=after + child - late)
@@ -39,7 +39,7 @@ def test_every_fault_on_known_pages_is_told_right(pages, child, both, after):
 @pytest.mark.long("a recording more")
 @as_root
 def test_a_profiler_beside_it_changes_no_figure():
-    """Its interrupts come amid faults, and fault themselves where they read the stack."""
+    """The profiler's interrupts come amid faults, and take faults themselves when they read the stack."""
     if zerotax("profile", "--json", "-", "--", "/bin/true").returncode == 3:
         pytest.skip("this kernel permits no sampling")
     pages, child, both, after = MIXES[0]
@@ -53,7 +53,7 @@ def test_a_profiler_beside_it_changes_no_figure():
 def check_as_ordinary_user(report, pages, child, both, after):
     assert report["method"] == "software"
     parent, forked = report["processes"]
-    # The kernel's own write for read(2) is not seen.
+    # An ordinary user does not see the kernel's own write for read(2).
     assert on_range(forked, pages) == faults(copies=child)
     assert on_range(parent, pages) == faults(zero_fills=pages, copies=both, reuses=after + child)
     for figure in ("kernel", "zeroed_bytes", "copy_ns"):
@@ -162,7 +162,8 @@ def test_a_running_process_is_joined_until_it_ends(method, by_the_kernel):
     assert done.returncode == 0, done.stderr
     report = checked(json.loads(done.stdout))
     parent, child = report["processes"]
-    # It was joined after the fork: the child's three pages and the kernel's one are left, and the parent's.
+    # Watching began after the fork. The child then made three copies, and the kernel one. After these, the parent made
+    # its copies.
     assert report["method"] == method
     assert on_range(child, 200) == faults(copies=3 + by_the_kernel)
     assert on_range(parent, 200) == faults(copies=5, reuses=5 + 5)
@@ -179,7 +180,7 @@ def test_ctrl_c_ends_the_watching_of_a_process_with_what_was_seen():
             rest = watcher.stdout.read()
             assert watcher.wait() == 130
         program.kill()
-    assert f"process {program.pid}" in rest and "pages copied" in rest
+    assert f"Process {program.pid}" in rest and "pages copied" in rest
 
 
 @as_root
@@ -225,16 +226,18 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
                 for own in [p["counts"]] if not is_na(p["rss_bytes"])]
     assert len(of_child) >= 8
     early, late = of_child[:3], of_child[-3:]
-    # It first fills what is free between its parent's objects, then memory of its own.
+    # The child first fills free memory between its parent's objects, which copies pages, and then takes new memory.
     assert sum(own["copies"] for _, own in early) > 200
     assert sum(own["copies"] for _, own in late) == 0 and all(own["zero_fills"] > 50 for _, own in late)
     sizes = [p["rss_bytes"] for p, _ in of_child]
     assert sizes == sorted(sizes) and sizes[-1] > sizes[0] + 2 * MIB
     assert of_child[-1][0]["vsz_bytes"] > of_child[0][0]["vsz_bytes"]
-    # While the child works; before and after, the parent grows and is taken apart.
+    # Only intervals in which the child works. Before these, the parent grows; after these, the kernel frees the
+    # parent's memory.
     both = [i["processes"] for i in report["intervals"] if any(p["child"] for p in i["processes"])]
-    parent = [p["rss_bytes"] for processes in both[1:-1] for p in processes if not p["child"] and not is_na(p["rss_bytes"])]
-    # The kernel may take a page of it, or give one back.
+    parent = [p["rss_bytes"] for processes in both[len(both) // 4 + 1:-1] for p in processes
+              if not p["child"] and not is_na(p["rss_bytes"])]
+    # The kernel may take a page from the parent, or return one.
     assert sizes[0] < min(parent) <= max(parent) < sizes[-1] and max(parent) - min(parent) < MIB
 
 
@@ -258,14 +261,16 @@ def test_hundreds_of_workers_are_all_told(count):
     parent, *workers = report["processes"]
     assert len(workers) == count and all(worker["parent"] == parent["pid"] for worker in workers)
     assert all(on_range(worker, 1) == faults(copies=1) for worker in workers)
-    # The lines of an interval name those that copied most, and not all of them. A slow machine has more intervals.
+    # The lines of an interval name only the processes that copied the most pages. A slow machine has more intervals.
     assert len(done.stderr.splitlines()) < max(count // 4, 200)
 
 
 @as_root
 @pytest.mark.parametrize("workers, files", [(400, None), pytest.param(4000, 2000, marks=pytest.mark.long("4,000 processes"))])
 def test_workers_that_run_are_watched_or_refused_in_one_line(workers, files, tmp_path):
-    """Each is watched by five files of the kernel on each CPU; where these are too many, the program continues unharmed."""
+    """cow watches each worker with five kernel files on each CPU. If these files are too many, the program continues
+    unharmed.
+    """
     with subprocess.Popen([WORKERS, str(workers)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout.readline() == "ready\n"
         limit = [] if files is None else ["prlimit", f"--nofile={files}"]
@@ -273,7 +278,7 @@ def test_workers_that_run_are_watched_or_refused_in_one_line(workers, files, tmp
                                tmp_path / "c.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=clean_environment()) as watching:
             if files is None:
-                watching.stdout.readline()  # it watches
+                watching.stdout.readline()
             else:
                 _, said = watching.communicate(timeout=100)
                 assert watching.returncode == 3 and len(said.splitlines()) == 1 and "ulimit -n" in said

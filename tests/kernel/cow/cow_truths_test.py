@@ -1,4 +1,4 @@
-"""What zerotax cow says of 700 pages that a child writes in 26 ways: exact by tracepoints, bounded by software events."""
+"""zerotax cow on 700 pages that a child writes in 26 ways: exact by tracepoints, bounded by software events."""
 
 import subprocess
 
@@ -11,7 +11,8 @@ PAGES, WRITTEN = 2000, 700
 NOTHING = {}
 COPIED = {1: {"copies": WRITTEN}}
 FILLED = {1: {"zero_fills": WRITTEN}}
-# Of each way, what the processes after the first do on these pages: the first has all of them zero-filled.
+# For each way, the expected faults on these pages, by process. The first process is left out, because it has zero-fills
+# for all of these pages.
 WAYS = {
     "copies": COPIED, "killed": COPIED, "stopped": COPIED, "raw-exit": COPIED, "thread": COPIED, "same-memory": NOTHING,
     "vfork": NOTHING, "grandchild": COPIED, "generations": {1: {"copies": WRITTEN}, 2: {"copies": WRITTEN}},
@@ -20,20 +21,20 @@ WAYS = {
     "fresh": NOTHING, "moved": COPIED, "handler": COPIED, "pid-namespace": COPIED, "renamed": COPIED, "orphaned": COPIED,
     "memset": COPIED, "many": {process: {"copies": 10} for process in range(1, 71)},
 }
-# By software events: in kernel mode nothing is seen, of a mapping that moved nothing is known, and what was dropped
-# counts as copied.
+# Expected faults by software events, where they differ: faults in kernel mode are unseen, faults on a moved mapping are
+# unknown, and dropped pages count as copied.
 OTHERWISE = {"by-kernel": NOTHING, "moved": {1: {"other": WRITTEN}}, "wiped": COPIED, "dropped": COPIED}
 CLASSES = ("copies", "reuses", "zero_fills", "file_faults", "other")
 
 
 def on_pages(process):
-    """Its faults on these pages; where they are not known to lie in a mapping, too."""
+    """The process's faults on these pages, including faults whose mapping is unknown."""
     sums = {}
     for mapping in process["mappings"]:
         if mapping["begin"] in (RANGE_BEGIN, MOVED_BEGIN) or mapping["kind"] == "unknown":
             for key in CLASSES:
                 count = mapping["counts"][key]
-                # Beside busy programs a mapping of a few pages, as of a stack, may be gone before anybody looked.
+                # On a busy machine, a small mapping such as a stack may be gone before cow reads it.
                 if mapping["kind"] == "unknown" and key == "other" and count < 100:
                     continue
                 sums[key] = sums.get(key, 0) + count
@@ -41,7 +42,7 @@ def on_pages(process):
 
 
 def told(report):
-    """By process: the first has the number 0, and those that have faults on the pages follow."""
+    """Faults by process. The first process has the number 0; processes with faults on the pages follow."""
     first, *rest = (on_pages(process) for process in report["processes"])
     return first, dict(enumerate((each for each in rest if each), 1))
 
@@ -68,7 +69,7 @@ def test_by_tracepoints_every_page_is_told_right(way):
         pytest.skip("no tracepoints here")
     assert told(report) == ({"zero_fills": PAGES}, WAYS[way])
     assert ("na" in report["bounds"]) == (way != "from-outside") and "bounded:" not in text
-    # The parent's writes into its child raised no exception, and are in the parent's account.
+    # The parent's writes into its child raised no exception. The kernel counted these writes as faults of the parent.
     if way == "from-outside":
         assert WRITTEN <= report["unclassified"] < WRITTEN + 300
         assert f"not classified: {report['unclassified']} faults" in text
@@ -87,5 +88,5 @@ def test_by_software_events_copies_are_bounded(way):
     bounds = report["bounds"]
     assert bounds["copies"]["at_most"] >= max(truth, report["totals"]["copies"] + report["totals"]["other"])
     assert filled <= bounds["zero_fills"]["at_most"]
-    assert f"At most {bounds['copies']['at_most']:,} copies" in text
+    assert f"at most {bounds['copies']['at_most']:,} copies" in text
     assert any("a bound" in note for note in report["notes"])

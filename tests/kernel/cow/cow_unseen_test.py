@@ -1,4 +1,4 @@
-"""Programs with faults that `zerotax cow` cannot see or classify: counts are exact, have true bounds, or are n/a."""
+"""Programs with faults that `zerotax cow` cannot see or classify. Counts are exact, have true bounds, or are n/a."""
 
 import json
 import os
@@ -171,7 +171,7 @@ int main(int count, char **words) {
   }
 }
 """
-# Pages that each way copies; the start of the program copies a few more.
+# Number of pages that the program copies in each way. Starting the program copies a few more pages.
 WAYS = {"file": 1024, "data": 1024, "protected-file": 1024, "moved-file": 1024, "moved": 1024, "moved-onto-used": 1024,
         "moved-before": 1024, "huge": 1024, "populated": 1024, "vfork": 0}
 FILLS = {"moved": 1024, "moved-onto-used": 2048, "moved-before": 1024, "vfork": 1024}
@@ -180,7 +180,7 @@ FEW = 200
 
 @pytest.fixture(scope="module")
 def program():
-    # Other users cannot read a folder of pytest.
+    # A folder of pytest would not do, because other users cannot read it.
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
@@ -201,11 +201,11 @@ def test_bounds_of_an_ordinary_user_hold(program, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_root_sees_what_the_bounds_are_about(program, way):
     totals = watch(program, way)[0]["totals"]
-    # A kernel may refuse huge pages, or copy one as a whole.
+    # For huge pages, the number is not checked: the kernel may refuse them, or copy a huge page as a whole.
     assert WAYS[way] <= totals["copies"] <= WAYS[way] + FEW or way == "huge", totals
 
 
-# Pages that a system call of a child, or of its parent, copies without a fault.
+# Ways in which a system call of a child or of its parent copies pages without a fault.
 CALLS = ("populate", "mlock", "process_vm_writev", "ptrace", "fault-and-populate")
 
 
@@ -226,7 +226,7 @@ def test_copies_of_system_calls_are_within_the_bounds(program, way):
     assert copies <= FEW and 1024 <= unseen <= 1024 + FEW, report["in_system_calls"]
     assert report["bounds"]["copies"] == {"at_least": copies, "at_most": copies + unseen}
     assert f"as far as is known, at most {copies + unseen:,}" in report["sentence"]
-    assert report["unclassified"] >= 1024 and f"! not counted: at most {unseen:,} copies" in text
+    assert report["unclassified"] >= 1024 and f"! not counted: up to {unseen:,} copies" in text
 
 
 @as_root
@@ -304,7 +304,7 @@ RIGHTS = {"setuid": (0o4755, 65534), "unreadable": (0o711, 0)}
 def test_a_program_with_other_rights_is_watched_again(program, way):
     folder = program.parent / way
     other = with_rights(program, folder, *RIGHTS[way])
-    # A shell starts the program, because setpriv itself may read it.
+    # setpriv may read the program although the user may not, so a shell starts it.
     words = [*NOBODY, "/bin/sh", "-c", f"{other} fills 20000; :"] if way == "unreadable" else [other, "fills", 20_000]
     report, done = watch(*words)
     check_watched_again(report, 20_000, "other")
@@ -371,6 +371,6 @@ def test_tables_have_at_most_80_columns(program, tmp_path, method):
     assert done.returncode == 0, done.stderr
     summary = done.stderr.split("\n\n", 1)[1].splitlines()
     assert len([line for line in summary if re.search(r"copies .* (process|mapping|code)$", line)]) == 3, summary
-    # A path without blanks cannot be broken.
+    # Lines that consist of one path are not counted, because a path without blanks cannot be wrapped.
     assert max(len(line) for line in summary if " " in line.strip()) <= 80
     assert zerotax("cow", "--read", tmp_path / "cow.json").returncode == 0

@@ -20,7 +20,6 @@ IntervalProcess process(bool child, std::uint64_t copies, pid_t pid = 7, std::ui
 
 using Processes = std::vector<IntervalProcess>;
 
-/// What was watched, but for its intervals.
 Cow cow_of(std::uint64_t copied_bytes) {
   Cow cow;
   cow.command = {"./server", "--fast"};
@@ -32,7 +31,7 @@ Cow cow_of(std::uint64_t copied_bytes) {
   return cow;
 }
 
-/// What is said of intervals of half a second.
+/// The verdict on these intervals of half a second.
 Verdict judged(const std::vector<Processes>& intervals, std::uint64_t copied_bytes) {
   Cow cow = cow_of(copied_bytes);
   double from = 0;
@@ -43,7 +42,7 @@ Verdict judged(const std::vector<Processes>& intervals, std::uint64_t copied_byt
   return cow_verdict(cow);
 }
 
-/// A child's intervals: copies and zero-fills in each.
+/// The intervals of an only child, with its copies and zero-fills in each.
 std::vector<Processes> child_of(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& counts) {
   std::vector<Processes> intervals{{process(false, 0)}};
   for (const auto& [copies, zero_fills] : counts)
@@ -87,7 +86,7 @@ TEST(CowVerdict, NotesSayWhatWasWatchedAndHow) {
   std::string many;
   for (int i = 0; i < 200; ++i) many += "µ";
   cow.command = {many};
-  // 159 letters of two bytes.
+  // The command line is cut after 159 letters of two bytes each.
   EXPECT_EQ(note_of(cow), fmt::format("{}…{}", many.substr(0, 318), kHow));
   EXPECT_EQ(cow_verdict(cow).notes->size(), 1U);
 }
@@ -95,7 +94,7 @@ TEST(CowVerdict, NotesSayWhatWasWatchedAndHow) {
 TEST(CowVerdict, OfSeveralProcessesWhatForkItselfCopiesIsNotAvailable) {
   Cow cow = cow_of(0);
   cow.processes.resize(2);
-  EXPECT_NE(cow_verdict(cow).notes->back().find("copied by fork itself, without a fault: n/a"), std::string::npos);
+  EXPECT_NE(cow_verdict(cow).notes->back().find("which fork itself copies without a fault"), std::string::npos);
 }
 
 TEST(CowVerdict, LostEventsAreToldOfAndNothingElseIs) {

@@ -35,7 +35,7 @@ TEST_F(Doctor, EveryRowHasItsOwnNameAndAnEffectWhereItWeighs) {
 
 TEST_F(Doctor, AnEmptyMachineIsUnknownNotWell) {
   for (const Row& row : examine(Machine(planted.path()))) {
-    if (row.topic == Topic::kMemory) continue;  // without /proc the kernel itself is asked for its memory
+    if (row.topic == Topic::kMemory) continue;  // without /proc, checks of memory ask the kernel instead
     const bool unknown = row.finding.weight == Weight::kUnknown;
     EXPECT_TRUE(!unknown || !row.finding.state) << row.name;
   }
@@ -133,7 +133,7 @@ TEST_F(Doctor, PermissionOfPerfEventsDependsOnTheUser) {
 TEST_F(Doctor, VariablesThatAllocatorsReadSpoil) {
   using namespace std::string_literals;
   planted.file("proc/self/environ", "HOME=/root\0PATH=/bin\0LD_PRELOAD=\0"s);
-  EXPECT_EQ(finding(Topic::kZerotax, "environment").weight, Weight::kOk) << "an empty one does nothing";
+  EXPECT_EQ(finding(Topic::kZerotax, "environment").weight, Weight::kOk) << "an empty LD_PRELOAD does nothing";
   planted.file("proc/self/environ", "HOME=/root\0MALLOC_CONF=retain:false\0LD_PRELOAD=/x.so\0"s);
   const Finding found = finding(Topic::kZerotax, "environment");
   EXPECT_EQ(found.weight, Weight::kSpoils);
@@ -160,7 +160,7 @@ TEST(DoctorReport, TheWorstRowDecides) {
   EXPECT_EQ(doctor_status(with(Weight::kNote)), ExitStatus::kDone);
   EXPECT_EQ(doctor_status(with(Weight::kSpoils)), ExitStatus::kFinding);
   EXPECT_EQ(doctor_status(with(Weight::kStops)), ExitStatus::kMachine);
-  EXPECT_EQ(doctor_json(with(Weight::kStops), NotAvailable{"none"})["verdict"], "cannot measure");
+  EXPECT_EQ(doctor_document(with(Weight::kStops), NotAvailable{"none"}).verdict, "cannot measure");
   EXPECT_NE(doctor_text(with(Weight::kSpoils)).find("          $ r\n"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-"""`zerotax doctor`: what it says of this machine, of planted ones, as nobody and under a limit; it changes nothing."""
+"""`zerotax doctor` on this machine, on planted machines, as nobody and under a limit. doctor changes nothing."""
 
 import json
 import os
@@ -46,11 +46,11 @@ def test_this_machine_is_described_and_left_as_it_is():
 
 
 def test_the_text_fits_a_terminal_and_says_the_same(tmp_path):
-    done = zerotax("doctor", "--json", tmp_path / "doctor.json")
+    done = zerotax("doctor", "--full", "--json", tmp_path / "doctor.json")
     found = json.loads((tmp_path / "doctor.json").read_text())
     check_schema(found, "doctor")
     assert done.returncode == STATUS[found["verdict"]]
-    # A remedy is there to be copied, and so takes one line.
+    # Remedies are meant to be copied, so each takes one line, however long.
     assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("          $ ")) <= 80
     for each in found["rows"]:
         assert f" {each['name']}" in done.stdout
@@ -95,7 +95,9 @@ def test_an_address_space_limit_is_seen():
 
 
 def cgroup_with_limit(limit):
-    """A cgroup of our own, of version 2 or of version 1's memory controller; skips where none can be made."""
+    """Makes a cgroup with a memory limit, of version 2 or of version 1's memory controller. Skips the test if none can
+    be made.
+    """
     for base, file in ((pathlib.Path("/sys/fs/cgroup"), "memory.max"),
                        (pathlib.Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes")):
         folder = base / f"zerotax-test-{uuid.uuid4().hex[:8]}"
@@ -103,7 +105,7 @@ def cgroup_with_limit(limit):
             folder.mkdir()
         except OSError:
             continue
-        # Where version 1 is mounted, the folder above does not belong to a cgroup.
+        # With cgroups of version 1, the parent folder is not always a cgroup.
         if (folder / file).exists() and (folder / "cgroup.procs").exists():
             (folder / file).write_text(str(limit))
             return folder

@@ -8,7 +8,7 @@
 
 namespace zerotax::doctor {
 
-/// A folder whose files stand for a machine's.
+/// A folder of planted files, which doctor examines instead of a machine's files.
 class PlantedMachine {
  public:
   PlantedMachine() : path_(std::filesystem::temp_directory_path() / ("zerotax-machine-" + std::to_string(::getpid()))) {

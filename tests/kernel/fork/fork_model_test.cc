@@ -8,7 +8,7 @@
 namespace zerotax::fork {
 namespace {
 
-/// A kernel that is known: what a fork costs in it, in nanoseconds.
+/// The cost of a fork in an invented kernel, in nanoseconds.
 double known_ns(const ForkTargetFacts& facts) {
   return 20'000.0 + 60.0 * static_cast<double>(facts.pages) + 550.0 * static_cast<double>(facts.huge_pages) +
          900.0 * static_cast<double>(facts.mappings - 2 * (facts.threads - 1)) +
@@ -47,7 +47,7 @@ TEST(ForkModel, FindsTheCostsOfAKernelThatIsKnown) {
   ASSERT_EQ(model.not_fitted, "");
   const double expected[] = {20'000, 60, 550, 900, 5, 400};
   for (std::size_t i = 0; i < kForkTerms; ++i) {
-    EXPECT_NEAR(model.ns[i], expected[i], 1e-6 * expected[i]) << fork_terms()[i].key;
+    EXPECT_NEAR(model.ns[i], expected[i], 1e-6 * expected[i]) << word(static_cast<ForkTerm>(i));
     EXPECT_TRUE(model.known[i]);
     EXPECT_LE(model.interval[i].low, expected[i]);
     EXPECT_GE(model.interval[i].high, expected[i]);
@@ -65,7 +65,7 @@ TEST(ForkModel, OneRoundHasNoInterval) {
 
 TEST(ForkModel, PredictsWhatItWasNotFittedTo) {
   std::vector<ForkPlace> all = places(0);
-  all.back().round_ns = {2 * known_ns(all.back().facts)};  // must not move the fit, only show
+  all.back().round_ns = {2 * known_ns(all.back().facts)};  // must change only the error of this prediction, not the fit
   const ForkModel model = fit_fork_model(all);
   ASSERT_EQ(model.held.size(), 1U);
   EXPECT_NEAR(model.held[0].predicted_ns, known_ns(all.back().facts), 1);
@@ -75,7 +75,8 @@ TEST(ForkModel, PredictsWhatItWasNotFittedTo) {
 
 TEST(ForkModel, ASmallProcessCountsAsMuchAsALargeOne) {
   std::vector<ForkPlace> all = places(0);
-  // A tenth more at 8 GB, as of a slower memory: the base is still met within a few percent.
+  // Pages cost a tenth more in the process with 8 GB, as with slower memory. The time of the base process is still
+  // predicted within a few percent.
   for (double& ns : all[4].round_ns) ns *= 1.1;
   const ForkModel model = fit_fork_model(all);
   EXPECT_NEAR(model.fit[0].error(), 0, 0.03);
@@ -114,7 +115,8 @@ TEST(ForkSections, PageTablesAreAPartOfTheirOwnWithinTheMappings) {
   EXPECT_EQ(section({"copy_process", "dup_mmap", "anon_vma_fork"}), "mappings");
   EXPECT_EQ(section({"copy_process", "copy_mm", "dup_mmap", "mas_store"}), "mappings");
   EXPECT_EQ(section({"copy_process", "mm_init", "pgd_alloc"}), "address space");
-  // Anything that dup_mmap calls for a mapping belongs to the mappings, whatever section it is in elsewhere.
+  // All functions that dup_mmap calls for a mapping belong to the mappings, even if they belong to another section in
+  // other callers.
   EXPECT_EQ(section({"copy_process", "dup_mmap", "security_vm_enough_memory_mm"}), "mappings");
 }
 
@@ -125,11 +127,11 @@ TEST(ForkSections, WhatHasNoNameOfItsOwnIsTheRest) {
 
 TEST(ForkSections, EachHasItsPlaceInThePapersTable) {
   double sum = 0;
-  for (const CasperRow& row : casper_table()) sum += row.name == std::string("Total fork") ? -row.ms : row.ms;
+  for (const CasperRow& row : casper_table()) sum += row.section == "Total fork" ? -row.ms : row.ms;
   EXPECT_NEAR(sum, 0, 0.001);
   for (const ForkSection& found : fork_sections()) {
     const bool there = std::any_of(casper_table().begin(), casper_table().end(),
-                                   [&](const CasperRow& row) { return row.name == std::string(found.casper); });
+                                   [&](const CasperRow& row) { return row.section == found.casper; });
     EXPECT_EQ(there, found.name != std::string("observers")) << found.name;
   }
 }

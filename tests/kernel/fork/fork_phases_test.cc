@@ -7,7 +7,7 @@
 namespace zerotax::fork {
 namespace {
 
-/// The kinds, each of whose events has nothing but the field mm.
+/// The kinds of events. Each event has only the field mm.
 std::vector<KernelEventKind> kinds() {
   TraceEvent event;
   event.id = 1;
@@ -27,7 +27,8 @@ KernelEvent at(std::uint64_t time_ns, std::size_t kind, std::uint64_t mm = 0) {
 constexpr std::uint64_t kParent = 7;
 constexpr std::uint64_t kChild = 8;
 
-/// A fork: the child's memory is locked within the parent's lock, and given back before it.
+/// The events of a fork. The lock of the child's memory is taken after, and released before, the lock of the parent's
+/// memory.
 std::vector<KernelEvent> a_fork(std::uint64_t begin) {
   return {at(begin, 0),
           at(begin + 10, 1, kParent),
@@ -67,7 +68,8 @@ TEST(ForkPhases, AForkThatLacksAnEventIsLeftOutAndCounted) {
     for (const KernelEvent& event : a_fork(300)) events.push_back(event);
     const ForkPhaseTimes times = phases_of(events, kinds());
     EXPECT_EQ(times.forks.size() + times.incomplete, 2) << missing;
-    // Without the parent's lock the child's stands for it, whose times ascend: nothing tells them apart.
+    // Without the event of the parent's lock, the child's lock takes its place. The times still ascend, so the loss is
+    // not detected.
     EXPECT_EQ(times.forks.size(), missing == 1 ? 2 : 1) << missing;
   }
 }

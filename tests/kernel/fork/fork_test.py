@@ -1,4 +1,4 @@
-"""zerotax fork: sections, model and ways of a small run; what is counted is exact, times are only looked for."""
+"""zerotax fork: sections, model and ways of a small run. Counts must be exact; times must only exist."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import shutil
 import pytest
 from conftest import KIB, NOBODY, PAGE, check_schema, interrupt, is_na, skip_if_unreadable, zerotax
 
-SMALL = ["fork", "--full", "--to", "64MiB", "--rounds", "1"]
+SMALL = ["fork", "--thorough", "--to", "64MiB", "--rounds", "1"]
 SAMPLED = ["--seconds", "0.3"]
 WAYS = ["fork", "vfork", "posix_spawn", "fork, huge pages", "fork, MAP_SHARED", "fork, MADV_DONTFORK"]
 
@@ -15,7 +15,7 @@ WAYS = ["fork", "vfork", "posix_spawn", "fork, huge pages", "fork, MAP_SHARED", 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     file = tmp_path_factory.mktemp("fork") / "fork.json"
-    done = zerotax(*SMALL, *SAMPLED, "--json", file)
+    done = zerotax(*SMALL, *SAMPLED, "--full", "--json", file)
     assert done.returncode == 0, done.stderr
     document = json.loads(file.read_text())
     check_schema(document, "fork")
@@ -36,7 +36,7 @@ def test_each_process_of_the_sweep_has_what_was_asked_for(small):
     base = places(small[0], "base")[0]["facts"]
     for place in places(small[0], "pages"):
         asked = place["populated_bytes"] // PAGE
-        # Where stack and heap begin is random, and so are a few pages.
+        # The beginnings of stack and heap are random, which adds or removes a few pages.
         assert abs(place["facts"]["pages"] - base["pages"] - asked) <= 3
     assert [place["facts"]["mappings"] - base["mappings"] for place in places(small[0], "mappings")] == [100, 300, 1000, 3000]
     assert [place["facts"]["descriptors"] - base["descriptors"] for place in places(small[0], "descriptors")] == \
@@ -57,8 +57,9 @@ def table_pages(pages):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="tracepoints are root's")
 def test_the_kernel_clears_as_many_pages_as_the_parent_has_page_tables(small):
-    """Two methods: what mm_page_alloc reports, and VmPTE. Beside the page tables there is the topmost one, of one page
-    or two, and where none is left of an earlier child, a kernel stack of four."""
+    """Compares the pages by mm_page_alloc with the tables in VmPTE. mm_page_alloc also counts the topmost page table,
+    of one or two pages. It also counts a kernel stack of four pages if no earlier child left a stack.
+    """
     for process in small[0]["processes"]:
         pages = process["kernel_pages"]
         assert pages["lost"] == 0 and pages["forks"] == 20
@@ -75,9 +76,9 @@ def test_each_2_mib_of_small_pages_costs_a_page_table_that_is_cleared(small):
     for place in places(small[0], "pages"):
         tables = place["populated_bytes"] >> 21
         pages = place["kernel_pages"]
-        # A piece that is not on a boundary, and a middle table.
+        # Up to three more tables: a part of memory need not begin at a table's boundary, and may need a middle table.
         assert tables - 3 <= pages["zeroed_pages"] - base["zeroed_pages"] <= tables + 3
-        # Where the kernel puts the stack and the libraries decides about two or three more.
+        # The kernel's choice of addresses for the stack and the libraries adds two or three tables.
         assert tables - 3 <= table_pages(pages) - table_pages(base) <= tables + 3
 
 
@@ -90,7 +91,6 @@ def test_phases_fill_the_whole_call_and_the_address_space_leads_in_a_large_proce
         assert sum(phase["mean_ns"] for phase in phases["phases"]) == pytest.approx(phases["whole"]["mean_ns"])
         for phase in [phases["whole"], *phases["phases"]]:
             assert phase["low_ns"] <= phase["mean_ns"] <= phase["high_ns"]
-        # One ends where the next begins.
         assert [phase["begins"] for phase in phases["phases"][1:]] == [phase["ends"] for phase in phases["phases"][:-1]]
     large = small[0]["processes"][-1]["phases"]["phases"]
     assert max(large, key=lambda phase: phase["mean_ns"])["name"] == "address space"
@@ -124,7 +124,9 @@ def test_each_way_is_timed_and_the_child_is_gone_later(small):
 
 
 def test_memory_that_fork_does_not_copy_costs_no_page_tables(small):
-    """Work that is done and work that is not: ten times as much on most machines, three times on some virtual ones."""
+    """Compares the time of a fork with that of ways that skip copying. The ratio is about ten on most machines, but
+    three on some virtual machines.
+    """
     ways = {way["name"]: way["call_ns"] for way in small[0]["ways"]["ways"]}
     for way in ("vfork", "fork, MAP_SHARED", "fork, MADV_DONTFORK"):
         assert ways[way] < ways["fork"]
@@ -140,14 +142,14 @@ def test_sections_hold_every_sample_and_page_tables_lead_in_a_large_process(smal
     assert (forks["shares_memory"], clones["shares_memory"]) == (False, True)
     share = {section["name"]: section["share"] for section in forks["sections"]}
     assert max(share, key=share.get) == "page tables" and share["page tables"] > 0.6
-    # A clone that shares memory copies none, by construction.
+    # A clone that shares memory copies no page tables.
     counts = {section["name"]: section["samples"] for section in clones["sections"]}
     assert counts["page tables"] == counts["mappings"] == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may sample the kernel")
 def test_the_rest_that_no_section_claims_is_small(small):
-    """Names of kernel functions change: this is where a new kernel would show."""
+    """If a new kernel renames its functions, their samples count as the rest, and this test fails."""
     for process in small[0]["processes"]:
         share = {section["name"]: section["share"] for section in process["samples"][0]["sections"]}
         assert share["rest (signals, locks)"] < 0.25, process["name"]
@@ -181,7 +183,7 @@ def test_nobody_gets_everything_but_the_sections(tmp_path):
 
 @pytest.mark.long("the whole measurement again")
 def test_without_full_fewer_processes_are_measured_and_the_accuracy_is_said(tmp_path):
-    done = zerotax("fork", "--to", "64MiB", "--rounds", "1", "--seconds", "0", "--json", tmp_path / "fork.json")
+    done = zerotax("fork", "--to", "64MiB", "--rounds", "1", "--seconds", "0", "--full", "--json", tmp_path / "fork.json")
     document = json.loads((tmp_path / "fork.json").read_text())
     check_schema(document, "fork")
     assert document["full"] is False
@@ -196,7 +198,7 @@ def test_without_full_fewer_processes_are_measured_and_the_accuracy_is_said(tmp_
 
 def test_an_interrupt_keeps_what_was_measured_and_without_sampling_there_are_no_sections(tmp_path):
     out = tmp_path / "fork.json"
-    output, _ = interrupt("fork", "--to", "256MiB", "--rounds", "50", "--seconds", "0", "--json", out, after_s=5)
+    output, _ = interrupt("fork", "--to", "256MiB", "--rounds", "50", "--seconds", "0", "--full", "--json", out, after_s=5)
     document = json.loads(out.read_text())
     check_schema(document, "fork")
     assert document["complete"] is False

@@ -19,7 +19,7 @@ Prediction place(const char* sweep, std::uint64_t mappings, std::uint64_t descri
 
 Model model_of(Measured<double> page_ns) {
   Model model;
-  model.terms = {{"fixed", "", 20'000.0, {}, {}}, {"page", "", std::move(page_ns), {}, {}}};
+  model.terms = {{ForkTerm::kFixed, "", 20'000.0, {}, {}}, {ForkTerm::kPage, "", std::move(page_ns), {}, {}}};
   model.fit = {place("base", 13), place("pages", 16), place("mappings", 17), place("descriptors", 13, 5)};
   model.held_back = {place("held back", 14), place("held back", 13, 4, 2)};
   return model;
@@ -30,7 +30,7 @@ Fork judged(Fork fork) {
   return fork;
 }
 
-/// One process that was not sampled, and one that was.
+/// A document with two processes, of which only the second was sampled.
 Fork fork_of(Model model) {
   Fork fork;
   fork.processes.resize(2);
@@ -42,7 +42,7 @@ Fork fork_of(Model model) {
 
 TEST(ForkVerdict, SaysWhatAForkCostsByTheModel) {
   ONLY_WITH_SMALL_PAGES();
-  // 25 µs and 262,144 pages of 70 ns.
+  // 25 µs plus 262,144 pages of 70 ns.
   EXPECT_EQ(*judged(fork_of(model_of(70.0))).sentence,
             "fork takes 25.0 µs, and 70 ns for each populated page: 18.4 ms with 1 GiB.");
 }
@@ -61,9 +61,9 @@ TEST(ForkVerdict, TheModelIsALineForEachKindOfPagesWhoseCostIsKnown) {
   const Line huge{"huge", 25'000.0, 1.0};
   Model model = model_of(64.0);
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page}));
-  model.terms.push_back({"huge_page", "", static_cast<double>(huge_page_bytes()), {}, {}});
+  model.terms.push_back({ForkTerm::kHugePage, "", static_cast<double>(huge_page_bytes()), {}, {}});
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{page, huge}));
-  model.terms[1].ns = NotAvailable{"no process had any"};
+  model.terms[1].ns = NotAvailable{"no process had this resource"};
   EXPECT_EQ(*judged(fork_of(model)).model->lines, (std::vector<Line>{huge}));
 }
 
@@ -78,7 +78,7 @@ Fork estimated(double one_ns, double other_ns) {
   Fork fork = fork_of(model_of(70.0));
   fork.processes[0].name = "1 GiB";
   fork.processes[0].visits = 3;
-  fork.processes[0].estimates = {{"clone flags", one_ns}, {"sweep", other_ns}};
+  fork.processes[0].estimates = {{StudyPart::kCloneFlags, one_ns}, {StudyPart::kSweep, other_ns}};
   return judged(fork);
 }
 
@@ -109,7 +109,7 @@ TEST(ForkVerdict, SamplesThatMissMuchOfTheTimeAreNotPassedOverInSilence) {
 }
 
 TEST(ForkDocument, CommittedFilesComeBackByteForByte) {
-  expect_round_trips("zerotax.fork/1", [](const Json& json) { return fork_json(read_fork(json)); });
+  expect_round_trips("zerotax.fork/1", [](const Json& json) { return fork_json(read_fork(json, "it")); });
 }
 
 TEST(ForkAgreement, IsOfEveryPartThatMeasuredThisSize) {
@@ -134,7 +134,7 @@ TEST(ForkAgreement, IsOfEveryPartThatMeasuredThisSize) {
 }
 
 TEST(ForkVerdict, WithoutAModelOrAPagesCostThereIsNoSentence) {
-  Fork fork = fork_of(model_of(NotAvailable{"no process had any"}));
+  Fork fork = fork_of(model_of(NotAvailable{"no process had this resource"}));
   EXPECT_FALSE(judged(fork).sentence);
   fork.model = NotAvailable{"interrupted"};
   EXPECT_EQ(judged(fork).sentence.why(), "interrupted");

@@ -1,5 +1,5 @@
 // Alternatives of fork-snapshot that fail on purpose, so that tests see failures reported. Only builds with tests have
-// them.
+// these alternatives.
 #include <csignal>
 #include <optional>
 #include <stdexcept>
@@ -12,12 +12,12 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// Copies while the writers write, and protects nothing.
+/// Copies while the writers write, without protecting anything.
 class PlantedLate final : public Alternative {
  public:
   void begin(Job& job) override {
     checkpointers_.emplace(job, [&](Batch batch) {
-      // So that it is late whatever the scheduler does.
+      // Waits, so that the copy is late whatever the scheduler does.
       if (batch.offset + batch.bytes == job.array.bytes()) {
         wait_until([&] { return job.control->writers_running == 0; });
       }
@@ -32,7 +32,7 @@ class PlantedLate final : public Alternative {
 
 class PlantedTorn final : public Alternative {
  public:
-  /// One element of all is not as it was.
+  /// Changes one element of the whole snapshot.
   void begin(Job& job) override {
     Checkpointers(job, [&](Batch batch) { copy_bytes(job, batch); }).join();
     job.copy[job.array.bytes() / 2 + 3] ^= 1;
@@ -51,18 +51,18 @@ class PlantedHang final : public Alternative {
   }
 };
 
-/// What an alternative needs may fail at any time, as fork may.
+/// Fails in begin(), because the calls of an alternative, such as fork, may fail at any time.
 class PlantedFailing final : public Alternative {
  public:
   void begin(Job&) override { throw std::runtime_error("it had to fail"); }
 };
 
-/// The child does not live to see its half.
+/// Kills the child before it has copied half of the array.
 class PlantedKilled final : public ForkedChild {
   void after_batch(const Job&, Batch) override { ::raise(SIGKILL); }
 };
 
-/// One byte of all is not as it was, and only the child can see it.
+/// Changes one byte of the whole snapshot, which only the child can see.
 class PlantedChildTorn final : public ForkedChild {
   void copy(const Job& job, Batch batch) override {
     copy_bytes(job, batch);

@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "snapshot/result.h"
+#include "snapshot/runs.h"
 
 namespace zerotax::snapshot {
 namespace {
 
 Quantiles range(double low, double median, double high) { return {{median, low, high}}; }
 
-/// One that took a snapshot: the writers' time, and the memory that it added.
+/// The result of an alternative that took a snapshot, with the writers' time and the memory that it added.
 Result taken(const char* alternative, bool has_child, const Quantiles& wall, std::int64_t added = 0) {
   Result result;
   result.allocator = "glibc";

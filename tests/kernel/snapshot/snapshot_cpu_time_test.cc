@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-/// Two CPUs in the kernel for 10 ms, then one in user mode for 10 ms; a child that uses one CPU in the first half.
+/// A run that uses two CPUs in the kernel for 10 ms, and then one CPU in user mode for 10 ms. The run's child uses one
+/// CPU in the first half.
 SnapshotRun run_of_20_ms() {
   SnapshotRun run;
   run.status = Status::kOk;
@@ -66,7 +67,7 @@ TEST(CpuTimePlot, StacksKernelBelowUserModeInCpus) {
             "# kernel, . user mode; S snapshot, E the child's end, W the writers' end\n");
 }
 
-/// A stack of the program with these kernel functions on top, outermost first.
+/// A stack of the program with these kernel functions on top. The outermost function is first.
 Stack stack(const std::vector<std::string>& kernel) {
   Stack made{{"fork-snapshot", ""}, {"write_page", "fork-snapshot"}};
   for (const std::string& function : kernel) made.push_back({function, "kernel"});

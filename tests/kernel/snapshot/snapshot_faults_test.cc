@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "small_pages.h"
-#include "snapshot/result.h"
+#include "snapshot/runs.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -71,7 +71,7 @@ TEST(SnapshotFaults, OfTheHelperThreadAreNotTheWriters) {
   EXPECT_EQ(faults.after_end.reuses, 1U);
   EXPECT_EQ(faults.helper->reuses, 1U);
   EXPECT_EQ(faults.traced, 2U);
-  EXPECT_EQ(faults.counted, 1) << "4 less the 3 that populating counted";
+  EXPECT_EQ(faults.counted, 1) << "4, less 3 that populating counted";
 }
 
 TEST(SnapshotFaults, TheTimelineHasEachFaultInItsPart) {

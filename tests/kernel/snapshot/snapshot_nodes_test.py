@@ -1,4 +1,4 @@
-"""Where the pages of a snapshot lie on a machine with two NUMA nodes: Debian's kernel in a virtual machine."""
+"""NUMA nodes of a snapshot's pages on a machine with two nodes: Debian's kernel in a virtual machine."""
 
 import json
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no 
 def test_the_pages_lie_where_the_placement_says():
     text = run_or_skip(
         "x86_64",
-        # A huge page lies on one node as a whole.
+        # Huge pages are off, because a huge page cannot be distributed over nodes.
         "echo never > /sys/kernel/mm/transparent_hugepage/enabled\n"
         "/zerotax/bin/zerotax snapshot --sweep placement=same,apart,interleaved --size 8MiB --writers 1 --rounds 1 "
         "--alternative fork --timeout 300 --json /tmp/s.json >/dev/null\necho json-begins; cat /tmp/s.json; echo json-ends\n",

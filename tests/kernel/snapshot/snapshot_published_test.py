@@ -1,4 +1,6 @@
-"""`zerotax snapshot --published`: the benchmark as it was published; whose faults its destination costs, to the page."""
+"""`zerotax snapshot --published`: the benchmark as it was published, and the faults on its destination, by process and
+exact to the page.
+"""
 
 import json
 import os
@@ -9,7 +11,7 @@ from conftest import BUILD, MIB, PAGE, check_schema, is_na, zerotax
 ARRAY = 16 * MIB
 PAGES = ARRAY // PAGE
 BATCH = MIB
-# Pages on another CPU's list are copied though nobody shares them (docs/cow.md).
+# Upper bound of pages that are copied although no process shares them: pages on other CPUs' lists (docs/cow.md).
 HELD_ELSEWHERE = 31 * (os.cpu_count() or 1)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="every fault is root's to see")
 pytestmark = pytest.mark.skipif(not (BUILD / "libexec" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
@@ -25,7 +27,7 @@ def snapshot(*arguments, status=0):
 
 @pytest.fixture(scope="module")
 def published():
-    """One writer: each page is written first by it."""
+    """The document of a run with a single writer, which is the first to write to each page."""
     return snapshot("--published", "--size", ARRAY, "--batch", BATCH, "--writers", 1)
 
 
@@ -36,7 +38,9 @@ def result_of(document, name):
 
 
 def pages_of(result):
-    """Of the array: one more where it does not begin at a page, as glibc's large blocks do not."""
+    """The number of the array's pages. There is one more page if the array does not begin at a page boundary, as with
+    glibc's large blocks.
+    """
     return PAGES + (1 if result["alternative"] == "published" else 0)
 
 
@@ -111,7 +115,7 @@ def test_while_the_child_is_half_way_only_what_it_unmapped_is_not_copied():
 
 def test_the_answers_say_all_of_it(published, tmp_path):
     (tmp_path / "published.json").write_text(json.dumps(published))
-    done = zerotax("snapshot", "--read", tmp_path / "published.json")
+    done = zerotax("snapshot", "--full", "--read", tmp_path / "published.json")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines), max(lines, key=len)

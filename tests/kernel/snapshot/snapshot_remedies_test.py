@@ -1,5 +1,6 @@
-"""`zerotax snapshot --remedies`: what is left of the faults after the child's end, exactly, and who takes them instead; and
-nothing is recommended that was not found better."""
+"""`zerotax snapshot --remedies`: the exact number of faults left after the child's end, and the thread that takes them
+instead. Only alternatives that were found better are recommended.
+"""
 
 import json
 import os
@@ -10,9 +11,9 @@ from conftest import BUILD, MIB, PAGE, check_schema, is_na, zerotax
 ARRAY = 8 * MIB
 PAGES = ARRAY // PAGE
 REMEDIES = {"fork_populate": "fork", "fork_touch": "fork", "fork_collapse": "fork", "munmap_populate": "fork_munmap"}
-# Faults that the threads take elsewhere: on their stacks, and in what threads share.
+# Maximum of the threads' faults outside the array: on their stacks, and on memory that threads share.
 ELSEWHERE = 32
-# Pages on another CPU's list are copied though nobody shares them (docs/cow.md).
+# Upper bound of pages that are copied although no process shares them: pages on other CPUs' lists (docs/cow.md).
 HELD_ELSEWHERE = 31 * (os.cpu_count() or 1)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="every fault is root's to see")
 pytestmark = pytest.mark.skipif(not (BUILD / "libexec" / "fork-snapshot").exists(), reason="this build has no fork-snapshot")
@@ -118,7 +119,7 @@ def test_batches_that_the_child_has_unmapped_are_writable_while_it_lives():
 @pytest.mark.parametrize("alternatives", [["fork"], ["none", "fork"], ["fork_munmap"]], ids=" ".join)
 def test_alone_an_alternative_is_not_recommended(alternatives):
     words = [word for name in alternatives for word in ("--alternative", name)]
-    done = zerotax("snapshot", "--size", "4MiB", "--rounds", 1, *words)
+    done = zerotax("snapshot", "--full", "--size", "4MiB", "--rounds", 1, *words)
     assert done.returncode == 0, done.stderr
     name = alternatives[-1]
     answer = done.stdout.split("How to avoid it?\n")[1]
@@ -134,7 +135,7 @@ def test_a_remedy_alone_says_what_it_lacks_to_be_judged():
 
 def test_the_table_has_what_is_left_and_who_takes_it(remedies, tmp_path):
     (tmp_path / "remedies.json").write_text(json.dumps(remedies))
-    done = zerotax("snapshot", "--read", tmp_path / "remedies.json")
+    done = zerotax("snapshot", "--full", "--read", tmp_path / "remedies.json")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines), max(lines, key=len)

@@ -18,7 +18,7 @@ SnapshotPlan plan_of(const std::vector<std::string>& alternatives) {
   return plan;
 }
 
-/// Metrics of a run beside its times.
+/// Metrics of a run other than its times.
 using Metrics = std::vector<std::pair<std::int64_t RunMetrics::*, std::int64_t>>;
 
 SnapshotRun run_of(std::int64_t wall_ns, const Metrics& more = {}) {
@@ -82,7 +82,7 @@ TEST(SnapshotRuns, HeldRunsGiveWhatIsLeftAfterTheChildsEnd) {
                                                       {&RunMetrics::resumed_faults, 256},
                                                       {&RunMetrics::resumed_system_ns, 70}}));
   const Result fork = result_of(runs);
-  EXPECT_EQ(fork.writers_wall_ns->median, 100) << "held times are no times of the alternative";
+  EXPECT_EQ(fork.writers_wall_ns->median, 100) << "held times are not times of the alternative";
   EXPECT_EQ(fork.after_end->writers_faults.median, 256);
   EXPECT_EQ(fork.after_end->writers_system_ns.median, 70);
   EXPECT_FALSE(fork.after_end->helper);
@@ -157,7 +157,7 @@ TEST(SnapshotRuns, MemoryWithoutAnonymousPssIsNotAvailable) {
   EXPECT_FALSE(result_of(runs).memory);
 }
 
-/// A run of the faults pass with that many copies before the child's end, and the rest after it.
+/// A run of the faults pass: `copies` before the child's end, `late_copies` and `late_reuses` after it.
 SnapshotRun faults_of(std::size_t copies, std::size_t late_copies, std::size_t late_reuses) {
   SnapshotRun run = run_of(100, {{&RunMetrics::child, 9},
                                  {&RunMetrics::pid, 7},
@@ -174,7 +174,6 @@ SnapshotRun faults_of(std::size_t copies, std::size_t late_copies, std::size_t l
   return run;
 }
 
-/// One line.
 std::string answers_of(std::size_t held_copies) {
   SnapshotRuns runs(plan_of({"fork"}));
   runs.take({0, 0, Pass::kTiming, false}, run_of(100, {{&RunMetrics::child, 9}, {&RunMetrics::checked_elements, 8}}));

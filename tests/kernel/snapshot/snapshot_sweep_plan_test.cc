@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "small_pages.h"
-#include "snapshot/result.h"
+#include "snapshot/sweep.h"
 
 namespace zerotax::snapshot {
 namespace {
@@ -84,7 +84,7 @@ SweptRow row(const Measured<std::uint64_t>& first_runs, const Counts& before, co
   made.status = Status::kOk;
   made.runs = 5;
   made.copy_done_first_runs = first_runs;
-  Faults faults;
+  SweptFaults faults;
   faults.before_end = before;
   faults.after_end = after;
   faults.pages = 1000;
@@ -135,14 +135,14 @@ TEST(SweepVerdict, NamesRowsWhoseFaultsWereLost) {
   EXPECT_FALSE(judged_sweep({whole}).loss);
   SweptRow incomplete = whole;
   incomplete.alternative = "fork";
-  incomplete.at = given();
-  incomplete.at.writers = 1;
-  incomplete.at.checkpointers = 4;
-  incomplete.at.placement = "apart";
+  static_cast<SnapshotParameters&>(incomplete) = given();
+  incomplete.writers = 1;
+  incomplete.checkpointers = 4;
+  incomplete.placement = "apart";
   (*incomplete.faults).lost = 12;
   EXPECT_EQ(*judged_sweep({whole, incomplete}).loss,
             "Counts of faults are too low, because events came faster than they could be read: fork, 1 MiB in batches "
-            "of 64 KiB, 1 writer, 4 checkpointers, apart (12 events lost). Measure a smaller array, or with fewer "
+            "of 64 KiB, 1 writer, 4 checkpointers, apart (12 events lost). Measure a smaller array, or use fewer "
             "threads.");
 }
 

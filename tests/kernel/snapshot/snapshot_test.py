@@ -1,4 +1,6 @@
-"""`zerotax snapshot`: every snapshot is right, a wrong one is found, and who copies which page is told exactly."""
+"""`zerotax snapshot`: every snapshot is correct, a wrong snapshot is found, and the copies of each process are reported
+exactly.
+"""
 
 import json
 import os
@@ -18,14 +20,15 @@ PAGES = ARRAY // PAGE
 ALL = ["none", "copy_first", "fork", "fork_dontneed", "fork_huge", "fork_munmap", "fork_populate", "shared_stop", "uffd_wp"]
 UNREMEDIED = ["fork", "fork_dontneed", "fork_huge", "fork_munmap"]
 WITH_CHILD = [*UNREMEDIED, "fork_populate"]
-# Pages that lie on another CPU's list (docs/cow.md) are copied though nobody shares them: a list of 31, for each CPU.
+# Upper bound of pages that are copied although no process shares them: pages on other CPUs' lists of 31 pages
+# (docs/cow.md).
 HELD_ELSEWHERE = 31 * (os.cpu_count() or 1)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="every fault is root's to see")
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no fork-snapshot")
 
 
 def snapshot(*arguments, status=0, **how):
-    """`zerotax snapshot` with these arguments: its checked document."""
+    """Runs `zerotax snapshot` with these arguments, and returns its document after checking it."""
     done = zerotax("snapshot", *arguments, "--json", "-", **how)
     assert done.returncode == status, done.stderr or done.stdout[:2000]
     document = json.loads(done.stdout)
@@ -34,7 +37,7 @@ def snapshot(*arguments, status=0, **how):
 
 
 def small(*arguments, **how):
-    """One of 4 MiB with a single writer, whose counts are exact."""
+    """A snapshot of 4 MiB with a single writer, whose counts are exact."""
     return snapshot("--size", ARRAY, "--writers", 1, "--rounds", 1, *arguments, **how)
 
 
@@ -54,7 +57,7 @@ def counts(result, part, figure="faults"):
 
 @pytest.fixture(scope="module")
 def half():
-    """The writer resumes when half of the array is copied; the child is there until it has ended."""
+    """A snapshot whose writer resumes when half of the array is copied. The child exists until the writer has ended."""
     return small("--hold", 0.5)
 
 
@@ -161,7 +164,7 @@ def test_nobody_copies_more_pages_than_there_are(free_running):
 def test_the_kernels_time_is_told_by_sections(free_running):
     cpu = result_of(free_running, "fork")["cpu"]
     for part in ("before_end", "after_end"):
-        # Each section is rounded down by itself.
+        # Each section's time is rounded down, so their sum may be smaller by up to 1 ns per section.
         apart = cpu[part]["kernel_ns"] - sum(cpu[part]["sections_ns"].values())
         assert 0 <= apart < len(cpu[part]["sections_ns"])
     assert cpu["before_end"]["kernel_ns"] > 0
@@ -170,7 +173,7 @@ def test_the_kernels_time_is_told_by_sections(free_running):
 def test_memory_is_what_the_copies_take(half):
     for name in ALL:
         memory = result_of(half, name)["memory"]
-        # The array and the place for the snapshot.
+        # Before the snapshot, the array and the destination are in memory.
         assert 2 * ARRAY <= memory["before_bytes"] < 2 * ARRAY + 4 * MIB
         added = memory["peak_bytes"] - memory["before_bytes"]
         if name in ("fork", "fork_huge", "fork_populate"):
@@ -225,7 +228,7 @@ def test_the_array_comes_from_the_allocator_that_is_asked_for():
 
 @pytest.mark.long("all alternatives again")
 def test_the_table_and_the_answers_have_at_most_80_columns_and_the_figure_is_drawn_on_request(tmp_path):
-    done = zerotax("snapshot", "--size", "512KiB", "--batch", "512KiB", "--rounds", 1, "--svg", tmp_path / "figure.svg")
+    done = zerotax("snapshot", "--size", "512KiB", "--batch", "512KiB", "--rounds", 1, "--full", "--svg", tmp_path / "figure.svg")
     assert done.returncode == 0, done.stderr
     assert "no python3 with matplotlib" in done.stderr or "<svg" in (tmp_path / "figure.svg").read_text()
     lines = done.stdout.splitlines()

@@ -1,4 +1,6 @@
-"""No command line that makes no sense is measured, waited for or passed over: status 2, one line, nothing changed."""
+"""Every command line that makes no sense is refused with status 2 and one line, without measuring, waiting or changing
+anything.
+"""
 
 import functools
 import os
@@ -12,7 +14,7 @@ from refusing import check_refusal, contents, try_all, try_line
 
 TABLE = pathlib.Path(__file__).with_name("bad_command_lines.rows")
 
-# What no shell line shows well.
+# Command lines that a line of the table cannot represent well.
 MORE = [
     (["run", "--allocator", "a\nb=libnever.so", "--size", "1MiB"], "control character"),
     (["run", "--allocator", "a\tb=libnever.so", "--size", "1MiB"], "control character"),
@@ -50,13 +52,13 @@ MORE = [
 
 
 def lines():
-    """(words, what the refusal must say) of each."""
+    """Returns each command line as (words, texts that the refusal must contain)."""
     rows = [row.rsplit(" | ", 1) for row in TABLE.read_text().splitlines() if not row.startswith("#")]
     return [(shlex.split(command), said.split(" && ")) for command, said in rows] + [(words, [said]) for words, said in MORE]
 
 
 LINES = lines()
-# A process each: ./run test tries one of four.
+# Each line starts a process, so ./run test tries one line of four.
 TRIED = LINES if LONG_TOO else LINES[::4]
 
 
@@ -87,7 +89,7 @@ def workspace(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def refusals(workspace):
-    """What became of each line, and whether all of them left the folder as it was."""
+    """The result of each command line, and the contents of the folder before and after all of them."""
     before = contents(workspace)
     results = try_all([functools.partial(try_line, [ZEROTAX, *words], workspace) for words, _ in TRIED])
     return results, before, contents(workspace)

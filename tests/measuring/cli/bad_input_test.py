@@ -1,4 +1,4 @@
-"""Unusable input ends with status 2 and one line that names the problem and its remedy; nothing is written over."""
+"""Unusable input ends with status 2 and one line that names the problem and its remedy. Nothing is overwritten."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from conftest import (
 from refusing import refused
 
 QUICK = ("--allocator", "glibc", "--size", "64KiB", "--ops", "2")
-# A malloc replacement that is found and usable, so that nothing else can be what is refused.
+# A usable malloc replacement. A refusal must therefore have a different cause.
 NEVER = planted("planted_never")
 
 
@@ -44,7 +44,7 @@ def test_a_preload_that_is_no_malloc_replacement_is_refused(tmp_path):
 
 @pytest.mark.parametrize("option", ["--json", "--out"])
 def test_output_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path, option):
-    # A permission would not stop root: below a file, and in /proc, nobody can write.
+    # Permissions would not stop root. Below a file, and in /proc, not even root can write.
     file = tmp_path / "file"
     file.write_text("mine")
     before = snapshot(tmp_path)
@@ -189,7 +189,7 @@ def test_more_memory_than_the_machine_has_is_a_skipped_point_and_no_error():
     ok, skipped = run["points"]
     assert (ok["status"], skipped["status"]) == ("ok", "skipped")
     assert "memory" in skipped["reason"]
-    # Memory is not warmed up for a point that is skipped: that would take half a minute.
+    # A skipped point must not warm up memory, because a warm-up would take half a minute.
     largest_child_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert largest_child_kib * KIB < 1024 * MIB
 

@@ -1,4 +1,4 @@
-"""Shell completion, as bash and zsh do it with the files that are installed; and the manual page: nothing is missing."""
+"""The installed shell completion, as bash and zsh run it, and the manual page are complete."""
 
 import os
 import pty
@@ -17,11 +17,11 @@ MANUAL = BUILD / "share" / "man" / "man1" / "zerotax.1"
 
 def commands():
     told = zerotax("--help").stdout
-    return re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
+    return re.findall(r"^  ([a-z]+) ", told[told.index("Every day"):], re.M)
 
 
 def common_options_in(told):
-    """The common options, which the last line of a help text names."""
+    """The common options, named on the last line of a help text."""
     line = re.search(r"^Common options \(zerotax help options\):((?: --[a-z]+,?)+)$", told, re.M)
     return set(re.findall(r"--[a-z]+", line[1] if line else ""))
 
@@ -40,7 +40,7 @@ def verbs_of(command):
 
 
 def all_options_of(command):
-    """Those of its verbs, too, as in trace run."""
+    """The options of a command and of its subcommands, as of `zerotax trace` and `zerotax trace run`."""
     options = options_of(command)
     for verb in verbs_of(command):
         options |= options_in(zerotax(command, verb, "--help").stdout)
@@ -54,7 +54,7 @@ def asked(*words):
 
 
 def bash(*words):
-    """What bash offers after these words, the last of them unfinished."""
+    """The words that bash suggests after these words, the last of which is incomplete."""
     script = f"""
     . {FILES / 'zerotax.bash'}
     complete -p zerotax >/dev/null || exit 9
@@ -193,5 +193,5 @@ def test_every_variable_of_the_documentation_is_in_the_help():
     assert "vm:RELEASE" in zerotax("help", "options").stdout
 
 
-# Names in the documentation that are no variables: macros of the recorder.
+# Macros of the recorder. The documentation names macros in the same form as variables.
 MACROS = {"ZEROTAX_EVENT", "ZEROTAX_MARK", "ZEROTAX_MARK_EVENT", "ZEROTAX_RECORD", "ZEROTAX_RECORD_AT", "ZEROTAX_WRITE"}

@@ -1,4 +1,6 @@
-"""zerotax reads a file whole or refuses it, whatever it holds: status 2, one line, nothing measured or changed."""
+"""zerotax reads a file completely or refuses it, whatever its contents: status 2, one line, nothing measured or
+changed.
+"""
 
 import functools
 import json
@@ -8,33 +10,35 @@ import sys
 
 import pytest
 from conftest import BUILD, LONG_TOO, NOBODY, SOURCE, ZEROTAX, clean_environment, open_to_nobody, skip_if_unreadable, zerotax
-from damages import ANY, BASELINES, FLEETS, HOSTS, LINES, PLANS, POINTS, RECIPES, THRESHOLDS, TRACES, edited
+from damages import ANY, BASELINES, FLEETS, FORKS, HOSTS, LINES, PLANS, POINTS, RECIPES, THRESHOLDS, TRACES, edited
 from refusing import check_refusal, contents, try_all, try_line
 
 REFERENCE = SOURCE / "results" / "reference"
 BASELINE = SOURCE / "tests" / "regression" / "baselines" / "glibc-2.36.json"
 PLOTS = SOURCE / "plots"
-# Whose files of an earlier version are judged again.
+# Commands that can judge the results of an earlier version again.
 JUDGED = ("thresholds", "fork", "snapshot", "cow")
 
 
 def judged_cases():
-    """The same of what --read judges again."""
+    """Cases of files for commands that judge results again with --read."""
     rows = [(command, *row) for command in JUDGED for row in ANY.items()]
     rows += [("thresholds", *row) for row in THRESHOLDS.items()]
+    rows += [("fork", *row) for row in FORKS.items()]
     return [(f"{command} --read: {damage}", f"{command}.json", spoil, [command, "--read", f"{command}.json"], word)
             for command, damage, (spoil, word) in rows]
 
 
 def rows_of(damages, name, file, command):
-    """A row for each damage of a file that a command reads."""
+    """Returns a case for each damage of a file that a command reads."""
     return [(f"{name}: {damage}", file, spoil, command, word) for damage, (spoil, word) in damages.items()]
 
 
 def run_cases():
-    """Of run.json as a file, which three commands read."""
+    """Cases of run.json as a file, which three command lines read."""
     damages = {**ANY, **POINTS}
-    # A folder of that name would be one of results, and a program an allocator.
+    # A folder named run.json would be valid as a results folder, and a program of that name would be valid as an
+    # allocator.
     compared = {damage: row for damage, row in damages.items() if damage not in ("a folder", "a program")}
     return [
         *rows_of({damage: row for damage, row in damages.items() if damage != "a folder"}, "findings", "run.json",
@@ -45,7 +49,7 @@ def run_cases():
 
 
 def folder_cases():
-    """Of the files of a results folder."""
+    """Cases of files within a results folder."""
     findings, resume, study = ["findings", "results"], ["run", "--resume", "results"], ["study", "--resume", "results"]
     shard = ["shard", "results/fleet/points", "0"]
     names = {f"points_file {name!r}": (edited(lambda run, name=name: run.update(points_file=name)), "points_file")
@@ -73,8 +77,9 @@ def trace_cases():
 
 
 def cases():
-    """(what is damaged how, the file, the damage, the command, a word that its refusal must have)."""
-    baselines = {damage: row for damage, row in ANY.items() if damage != "a folder"}  # one of baselines
+    """All cases. Each case is (name, file, damage, command, word that the refusal must contain)."""
+    # The damage `a folder` is left out, because check accepts a folder of baselines.
+    baselines = {damage: row for damage, row in ANY.items() if damage != "a folder"}
     return [
         *run_cases(), *folder_cases(), *trace_cases(), *judged_cases(),
         *rows_of({**baselines, **BASELINES}, "check", "baseline.json",
@@ -83,12 +88,12 @@ def cases():
 
 
 CASES = cases()
-# A process each: ./run test tries one of four.
+# Each case starts a process, so ./run test tries one case of four.
 TRIED = range(0, len(CASES), 1 if LONG_TOO else 4)
 
 
 def watched():
-    """What zerotax cow writes of a program without a fault."""
+    """The document that zerotax cow writes for a program without a fault."""
     counts = dict.fromkeys(("copies", "reuses", "zero_fills", "file_faults", "other", "kernel", "copied_bytes",
                             "zeroed_bytes", "copy_ns"), 0)
     environment = json.loads((REFERENCE / "fork.json").read_text())["environment"]
@@ -101,7 +106,9 @@ def watched():
 
 @pytest.fixture(scope="module")
 def valid(tmp_path_factory):
-    """A folder of one of each: run.json (good.json is the same), results/, baseline.json, recipe.json, trace/, all JUDGED."""
+    """A folder with one file of each kind: run.json and its copy good.json, results/, baseline.json, recipe.json,
+    trace/, and a file for each command in JUDGED.
+    """
     folder = tmp_path_factory.mktemp("valid")
     quick = ["run", "--allocator", "glibc", "--size", "64KiB", "--size", "128KiB", "--ops", 2]
     for output in (["--out", "results"], ["--json", "run.json"]):
@@ -147,7 +154,7 @@ def test_what_is_committed_is_read(tmp_path, file):
     if file.is_dir():
         assert zerotax("findings", file).returncode == 1
         return
-    # The baseline is of an allocator that does not exist: whether the file can be used is checked first.
+    # The baseline's allocator does not exist, so the refusal shows that the file is checked first.
     changed = edited(lambda baseline: baseline["points"][0].update(home=3))
     shutil.copy(file, tmp_path / "changed.json")
     changed(tmp_path / "changed.json")
@@ -168,7 +175,7 @@ def test_a_key_that_a_later_version_wrote_is_passed_over(valid, tmp_path):
 
 @pytest.fixture(scope="module")
 def refusals(valid, tmp_path_factory):
-    """Of each case: what became of it, and what of its folder was changed."""
+    """The result of each case, and what changed in its folder."""
     folder = tmp_path_factory.mktemp("damaged")
 
     def attempt(number):
@@ -217,13 +224,14 @@ def test_a_file_without_permission_is_refused(valid, tmp_path):
         assert "Permission denied" in check_refusal(try_line([*NOBODY, ZEROTAX, *words], tmp_path))
 
 
-SCRIPTS = {"all_figures.py": ["--out", "figures"], "page/write_page.py": ["--out", "page.html"], "validate.py": []}
+SCRIPTS = {"all_figures.py": ["--out", "figures"], "write_page.py": ["--out", "page.html"], "validate.py": []}
 
 
 SCRIPT_DAMAGE = ("empty", "a NUL byte within", "a key twice", "100,000 brackets", "NaN", "a list", "a pipe", "a device",
                  "a gigabyte")
-# They read files by the same function (plots/zerotax_plots/files.py); validate.py starts without matplotlib.
-SHORT_DAMAGE = {"all_figures.py": ("a NUL byte within", "a device"), "page/write_page.py": ("empty", "a pipe")}
+# All scripts read files with the same function (plots/zerotax_plots/files.py). The tests pass all damage to
+# validate.py, because that script starts without matplotlib.
+SHORT_DAMAGE = {"all_figures.py": ("a NUL byte within", "a device"), "write_page.py": ("empty", "a pipe")}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -246,7 +254,7 @@ def test_a_script_refuses_a_damaged_run_in_one_line(valid, tmp_path, script):
 
 
 def test_every_reader_of_a_file_is_tried():
-    """A command that reads a file is in this table: what is new must be added."""
+    """The table has every command that reads a file. A new command must be added to the table."""
     assert {case[3][0] for case in CASES} == {
         "findings", "compare", "check", "history", "run", "shard", "study", "trace", *JUDGED}
     assert pathlib.Path(ZEROTAX).exists()

@@ -1,4 +1,6 @@
-"""What a file that zerotax reads may hold instead, by kind of file: of each damage how it is done, and a word of its refusal."""
+"""Damage to files that zerotax reads, by kind of file. Each entry has a function that damages the file, and a word of
+the refusal.
+"""
 
 import json
 import os
@@ -10,12 +12,12 @@ def text(new):
 
 
 def replaced(change):
-    """Damage of a file's bytes."""
+    """Damages a file by changing its bytes."""
     return lambda path: path.write_bytes(change(path.read_bytes()))
 
 
 def edited(change):
-    """Damage of a JSON document: `change` edits it, or returns another."""
+    """Damages a JSON document. `change` edits the document, or returns another document."""
     def spoil(path):
         document = json.loads(path.read_text())
         path.write_text(json.dumps(change(document) or document))
@@ -23,7 +25,7 @@ def edited(change):
 
 
 def instead(make):
-    """Something else of the file's name."""
+    """Replaces the file with something else of the same name."""
     def spoil(path):
         path.unlink()
         make(path)
@@ -32,10 +34,10 @@ def instead(make):
 
 def huge(path):
     with open(path, "wb") as file:
-        file.truncate((1 << 30) + 1)  # takes no room
+        file.truncate((1 << 30) + 1)  # a sparse file takes no disk space
 
 
-# Damage that any file of JSON may have, and a word that its refusal must have.
+# Damage to any JSON file, with a word that the refusal must contain.
 ANY = {
     "empty": (text(""), "empty"),
     "blank": (text(" \n"), "not JSON"),
@@ -79,7 +81,7 @@ ANY = {
 
 
 def of_point(change):
-    """Damage of the second point of a run."""
+    """Damages the second point of a run."""
     return edited(lambda run: change(run["points"][1]))
 
 
@@ -87,7 +89,7 @@ def set_point(**figures):
     return of_point(lambda point: point.update(figures))
 
 
-# Damage of the points of a run, with the place that its refusal names.
+# Damage to the points of a run, with the place that the refusal names.
 POINTS = {
     "a word for a time": (set_point(calloc_ns="x"), "/points/1/calloc_ns"),
     "a word in a time": (of_point(lambda point: point["calloc_ns"].update(median="x")), "/points/1/calloc_ns/median"),
@@ -145,7 +147,7 @@ POINTS = {
     "no CPUs": (edited(lambda run: run["environment"].update(cpus=0)), "/environment/cpus"),
 }
 
-# Of one line of points.jsonl.
+# Damage to a line of points.jsonl.
 LINES = {
     "a line that is no JSON": (replaced(lambda old: b"{]\n" + old), "line 1"),
     "an empty line": (replaced(lambda old: b"\n" + old), "line 1"),
@@ -159,7 +161,7 @@ LINES = {
     **{name: ANY[name] for name in ("a pipe", "a folder", "a device", "a link to itself", "a gigabyte")},
 }
 
-# Damages of the plan that --resume continues.
+# Damage to the plan that --resume continues.
 PLANS = {
     "a time limit that is a word": (edited(lambda plan: plan.update(timeout_s="soon")), "/timeout_s"),
     "no time limit": (edited(lambda plan: plan.update(timeout_s=0)), "/timeout_s"),
@@ -191,7 +193,18 @@ THRESHOLDS = {
     "changes that are a word": (edited(lambda found: found["thresholds"][0].update(changes="x")), "/thresholds/0/changes"),
 }
 
-# For a trace: the file, and how it is damaged.
+FORKS = {
+    "a section with more samples than its process": (
+        edited(lambda fork: fork["processes"][1]["samples"][0]["sections"][4].update(samples=10**6)), "registers and FPU"),
+    "clearing with more samples than its process": (
+        edited(lambda fork: fork["processes"][0]["samples"][0]["clearing"].update(samples=10**6)), "clearing"),
+    "a process that lacks a section": (
+        edited(lambda fork: fork["processes"][1]["samples"][0]["sections"].pop() and None), "different sections"),
+    "a process that lacks a phase": (
+        edited(lambda fork: fork["processes"][1]["phases"]["phases"].pop() and None), "different sections or phases"),
+}
+
+# Damage to a trace: the file, and the function that damages it.
 TRACES = {
     "empty metadata": ("metadata", text("")),
     "cut metadata": ("metadata", replaced(lambda old: old[:200])),
@@ -208,7 +221,7 @@ TRACES = {
     "a stream that is a folder": ("stream-0", instead(os.mkdir)),
 }
 
-# Damage of a recipe.
+# Damage to a recipe.
 RECIPES = {
     "no command": (edited(lambda recipe: recipe.update(build=[])), "/build"),
     "a command of no words": (edited(lambda recipe: recipe.update(build=[[]])), "/build/0"),
@@ -221,13 +234,13 @@ RECIPES = {
 }
 
 
-# Of what a host of a fleet has entered of itself.
+# Damage to the entry that a host of a fleet writes about itself.
 HOSTS = {
     "no environment of a host": (edited(lambda host: host.pop("environment") and None), "environment"),
     "a kernel that is a number": (edited(lambda host: host["environment"].update(kernel=6)), "/environment/kernel"),
 }
 
-# Of what the tasks of a job read.
+# Damage to the file that the tasks of a job read.
 FLEETS = {
     "an unknown kind": (edited(lambda fleet: fleet.update(kind="mine")), "unknown kind 'mine'"),
     "no shards": (edited(lambda fleet: fleet.update(shards=[])), "no shard 0"),

@@ -1,4 +1,4 @@
-"""In a deleted working folder, commands that need a path say so; all others work."""
+"""In a deleted working folder, commands that need a path report the deletion; all other commands work."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def run_there(words, folder):
 def test_a_command_that_needs_a_path_names_the_deleted_folder(words, tmp_path):
     done = run_there(words, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert done.stderr == "zerotax: the working folder was deleted: change to another one, as with cd /\n"
+    assert done.stderr == "zerotax: the working folder was deleted: change to another folder, as with cd /\n"
     assert os.listdir(tmp_path) == []
 
 

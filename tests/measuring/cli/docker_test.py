@@ -1,4 +1,6 @@
-"""Under Docker's default profile and its capabilities: each command does what it can, and says what would permit more."""
+"""Under Docker's default profile and capabilities, each command does what is permitted, and names the option that would
+permit more.
+"""
 
 import json
 import os
@@ -13,11 +15,11 @@ from conftest import BUILD, KIB, MIB, NOBODY, SOURCE, ZEROTAX, clean_environment
 LONG = pytest.mark.long("a command more")
 FAULTY = BUILD / "tests" / "recorded" / "faulty"
 DENYING = [sys.executable, SOURCE / "tests" / "support" / "denying.py", "--as"]
-# What docker run gives root; nobody has none of them.
+# Capabilities that docker run gives to root but not to any other user.
 CAPABILITIES = ("chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service net_raw sys_chroot mknod "
                 "audit_write setfcap").split()
 PERMITS = "docker run --cap-add PERFMON or --security-opt seccomp=unconfined"
-# A container changes none of these.
+# Metrics that a container must not change.
 COUNTS = ("zeroed_bytes", "redundant_zeroed_bytes", "populated_bytes", "returned_bytes", "kernel_zeroed_bytes", "refilled_bytes",
           "calloc_syscalls", "free_syscalls", "zeroed_method")
 
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the prof
 
 @pytest.fixture(name="container", scope="module", params=["root", "nobody"])
 def _container(request):
-    """What stands in front of a command that runs as this user of a container."""
+    """Returns the words that, put before a command, run the command as this user in a container."""
     if os.geteuid() == 0 and request.param == "root":
         if shutil.which("setpriv") is None:
             pytest.skip("setpriv is missing: install util-linux")
@@ -47,7 +49,7 @@ def run(become, profile, *words):
 
 
 def points_of(become, profile, *words):
-    """By allocator."""
+    """The points of a run, by allocator."""
     done = run(become, profile, "run", *words, "--json", "-") if profile else subprocess.run(
         [*become, ZEROTAX, "run", *map(str, words), "--json", "-"], env=clean_environment(), capture_output=True, text=True,
         timeout=300, check=False)
@@ -70,11 +72,11 @@ def test_what_inline_stores_hide_is_na_with_the_option_that_shows_it(container):
     words = [*planted("planted_inline"), "--size", MIB, "--ops", 4]
     point = points_of(container, "docker", *words)["planted_inline"]
     if not is_na(point["inline_stores"]):
-        assert point["inline_stores"] == "watched"   # by soft-dirty bits, where the kernel keeps them
+        assert point["inline_stores"] == "watched"   # watched by soft-dirty bits, if the kernel has them
         assert point["zeroed_bytes"] >= MIB
         return
     assert "docker run --security-opt seccomp=unconfined" in point["zeroed_bytes"]["na"]
-    doctor = words_of(run(container, "docker", "doctor"))
+    doctor = words_of(run(container, "docker", "doctor", "--full"))
     assert "userfaultfd is denied by a seccomp filter" in doctor
     assert "(docker run --security-opt seccomp=unconfined permits it)" in doctor
 
@@ -99,7 +101,7 @@ def test_what_needs_no_permission_works(container, words, status):
     assert "Traceback" not in done.stderr and "defect" not in done.stderr
 
 
-# Those that zerotax itself makes, each denied alone: none may change what is counted.
+# zerotax itself makes these system calls. If one of them is denied, counts must not change.
 @pytest.mark.parametrize("call", ["perf_event_open", "personality", "kcmp", "process_madvise", "get_mempolicy", "move_pages",
                                   "sched_setaffinity", "clone3", "statx"])
 def test_each_denied_alone_changes_no_count(call):

@@ -1,4 +1,4 @@
-"""A foreign program that is interrupted, or killed, is not taken for a missing one, and leaves no files."""
+"""A helper program that is interrupted or killed is not mistaken for a missing one, and leaves no files."""
 
 import os
 import signal
@@ -8,16 +8,16 @@ import pytest
 from conftest import BUILD, INTERRUPTED_BY_SIGINT, ZEROTAX, clean_environment
 from waiting import wait_for
 
-# The script notes that it has begun, leaves a file as compilers do, and then does the given action.
+# The script records that it has started, leaves a file as compilers do, and then runs the text `act`.
 FAKE = """#!/bin/sh
 echo begun >"$TMPDIR/left-behind"
 touch "$MARK"
 {act}
 """
-# The compiler runs only if a promise is broken: this suite breaks one by a lie.
+# contract runs the compiler only for a broken promise, so this suite pretends that a promise is broken.
 LIAR = BUILD / "tests" / "contract-liar"
 LIES = {"ZEROTAX_CONTRACT_SUITE": str(LIAR), "ZEROTAX_CONTRACT_LIE": "dontneed-nothing"}
-# Names of helper programs, and commands that need them.
+# Names of helper programs, and the commands that need each of them.
 COMMANDS = {
     "python3": ["cow", "--svg", "x.svg", "--", "/bin/true"],
     "apt-get": ["run", "--allocator", "x=deb:sid/libjemalloc2", "--size", "64KiB"],

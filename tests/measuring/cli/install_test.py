@@ -1,4 +1,6 @@
-"""The installed tree: it holds what the command needs, finds it from wherever it is, and reads nothing of the source."""
+"""The installed tree contains all that the command needs, works wherever it is moved, and reads nothing from the source
+tree.
+"""
 
 import json
 import os
@@ -13,7 +15,7 @@ from conftest import BUILD, NOBODY, SOURCE, check_schema, clean_environment
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """Installed at one place and moved to another."""
+    """A tree that was installed in one place and then moved to another."""
     folder = tmp_path_factory.mktemp("install")
     folder.chmod(0o755)
     done = subprocess.run(["cmake", "--install", BUILD, "--prefix", folder / "first", "--strip"], capture_output=True, text=True,
@@ -24,7 +26,8 @@ def tree(tmp_path_factory):
 
 
 def test_all_that_is_installed_is_built_by_run_build():
-    """./run build builds the target product: what is installed beyond it would stop cmake --install and cpack."""
+    """`./run build` builds the target `product`. If anything else were installed, cmake --install and cpack would fail.
+    """
     ninja = ["ninja", "-C", BUILD, "-t"]
     if not (BUILD / "build.ninja").exists():
         pytest.skip("not built by ninja")
@@ -56,7 +59,7 @@ def works(tree):
     assert json.loads(done.stdout)["points"][0]["status"] == "ok"
 
 
-# One generator in a test: ctest stops a file after a while.
+# Each generator is a separate test, because ctest limits the time of a test file.
 @pytest.mark.parametrize(("generator", "unpack", "tools"), [
     ("TGZ", ["tar", "--strip-components=1", "-xzf"], ["cpack", "tar"]),
     pytest.param("DEB", ["dpkg-deb", "-x"], ["cpack", "dpkg-deb", "dpkg-shlibdeps", "file"],
@@ -106,7 +109,7 @@ def test_libraries_are_found_beside_it(tree):
 
 
 def search_paths(folder):
-    """(file, folders) for each program and library: the folders in which the loader looks for its libraries."""
+    """For each program and library: (file, folders in which the loader looks for its libraries)."""
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF":
             told = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
@@ -115,7 +118,8 @@ def search_paths(folder):
 
 
 def test_libraries_are_looked_for_in_no_current_folder_and_none_of_the_build(tree):
-    """An empty part of a search path means the current folder: root would load any library that a user put there."""
+    """An empty part of a search path means the current folder. Root would then load any library that a user put there.
+    """
     named = {path.name: folders for path, folders in search_paths(tree)}
     for name, folders in named.items():
         for folder in folders:
@@ -139,7 +143,7 @@ def test_the_unit_starts_the_installed_command(tree):
     unit = tree / "lib/systemd/system/zerotax-top.service"
     start, = re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.M)
     program, *words = start.split()
-    # Moved, or unpacked, the tree is no longer where it was installed.
+    # After a move, or after unpacking, the tree is no longer at the path for which it was installed.
     assert program.endswith("/bin/zerotax") and pathlib.Path(program).is_absolute()
     words = [word.replace("${LOGS_DIRECTORY}", "logs").replace("${STATE_DIRECTORY}", "state") for word in words]
     folder = tree.parent / "unit"
@@ -161,7 +165,7 @@ def test_scripts_are_those_that_were_installed(tree):
     checked = subprocess.run(["/usr/bin/python3", tree / "share/zerotax/plots/validate.py", SOURCE / "results/reference"],
                              env=clean_environment(PYTHONDONTWRITEBYTECODE="1"), capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    # A script that says whose it is.
+    # Marks the scripts of the copy, so that each script identifies itself.
     copy = tree.parent / "marked"
     shutil.copytree(tree, copy, symlinks=True)
     for script in (copy / "share/zerotax/clients").glob("*.py"):

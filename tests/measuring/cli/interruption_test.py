@@ -1,4 +1,4 @@
-"""A run that is interrupted keeps what it has finished, and is resumed where it stopped."""
+"""An interrupted run keeps the points that it finished, and is resumed where it stopped."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from conftest import (
     INTERRUPTED_BY_SIGINT, INTERRUPTED_BY_SIGTERM, KIB, ZEROTAX, check_schema, clean_environment, csv_rows,
     mostly_long, options, planted, read_folder, without_progress, zerotax)
 
-# Quick points, but so many that no run ends before it is interrupted.
+# Each point is quick, but there are so many points that no run ends before it is interrupted.
 POINTS = 50
 SIZES = [256 * KIB + KIB * i for i in range(POINTS)]
 PLAN = ["--allocator", "glibc", "--ops", "8", *options("size", SIZES)]
@@ -39,18 +39,18 @@ def lines_of(folder):
 
 
 def probes_of(driver):
-    """The processes that a driver has started."""
+    """PIDs of the processes that a driver has started."""
     found = []
     for task in pathlib.Path(f"/proc/{driver}/task").iterdir():
         try:
             found += [int(pid) for pid in (task / "children").read_text().split()]
         except (FileNotFoundError, ProcessLookupError):
-            continue  # a thread of the audits that has ended meanwhile
+            continue  # a thread of the driver ended during the listing
     return found
 
 
 def stat_of(pid):
-    """The fields of /proc/PID/stat from the state on, or none of a process that is gone."""
+    """The fields of /proc/PID/stat from the state on; empty if the process is gone."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -66,13 +66,15 @@ def ticks_used(pid):
 
 
 def finished_bytes(folder):
-    """The whole lines of points.jsonl."""
+    """The complete lines of points.jsonl."""
     whole, newline, _ = (folder / "points.jsonl").read_bytes().rpartition(b"\n")
     return whole + newline
 
 
 def check_resumed(folder, finished):
-    """Resumes, and fails unless the folder is complete and begins with what was finished."""
+    """Resumes the run. The folder must then be complete, and begin with the bytes of the points that were finished
+    before.
+    """
     done = zerotax("run", "--resume", folder)
     assert (done.returncode, without_progress(done.stderr)) == (0, "")
     assert (folder / "points.jsonl").read_bytes().startswith(finished)
@@ -122,7 +124,7 @@ def test_a_killed_driver_takes_its_probes_with_it_and_its_folder_is_resumed(tmp_
     folder = tmp_path / "out"
     run = start(*PLAN, "--out", folder)
     wait_until(lambda: lines_of(folder) >= 5 and probes_of(run.pid), run)
-    os.kill(run.pid, signal.SIGSTOP)  # so that it starts no further probe between our look and the kill
+    os.kill(run.pid, signal.SIGSTOP)  # prevents another probe from starting before the kill
     probes = probes_of(run.pid)
     os.kill(run.pid, signal.SIGKILL)
     run.communicate()
@@ -143,7 +145,7 @@ def test_a_killed_driver_takes_its_probes_with_it_and_its_folder_is_resumed(tmp_
 def test_a_probe_that_hangs_does_not_outlive_a_killed_driver(tmp_path):
     run = start(*planted("planted_hang"), "--size", "64KiB", "--out", tmp_path / "out")
 
-    # It has left its first instructions when it has used some time.
+    # A probe that has used some time is past its startup.
     wait_until(lambda: any(ticks_used(pid) > 20 for pid in probes_of(run.pid)), run)
     probes = probes_of(run.pid)
     run.kill()

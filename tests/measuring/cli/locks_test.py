@@ -1,4 +1,6 @@
-"""Two commands write to one place at once: the second waits, or names the first. Nothing is lost or written twice."""
+"""Two commands write to one file or folder at the same time: the second command waits, or names the first. Nothing is
+lost or written twice.
+"""
 
 import json
 import os
@@ -114,7 +116,9 @@ def test_who_waits_for_a_baseline_can_be_interrupted(tmp_path):
 
 
 def test_two_allocators_are_not_blessed_into_one_new_file(tmp_path):
-    """No baseline exists when both begin: the second command finds the first one's baseline when it writes."""
+    """No baseline exists when both commands start. The second command finds the first command's baseline when it writes
+    its own.
+    """
     words = ["--baseline", "b.json", "--size", "64KiB"]
     runs = [start("bless", "--allocator", name, *words, cwd=tmp_path) for name in ("glibc", "largecache")]
     ends = [(run.communicate(timeout=300), run.returncode) for run in runs]

@@ -1,5 +1,6 @@
-"""A command that started a program ends with that program, even if its own output is lost: never earlier, and not by a
-signal."""
+"""If a command's own output is lost, the command still ends when the program that it started ends. The command never
+ends earlier, and not by a signal.
+"""
 
 import os
 import subprocess
@@ -7,7 +8,8 @@ import subprocess
 import pytest
 from conftest import ZEROTAX, clean_environment
 
-# A shell's status if the reader of our output is gone, and zerotax's status if the disk is full.
+# The exit status that a shell reports if the reader of zerotax's output is gone, and zerotax's exit status if the disk
+# is full.
 READER_GONE, NO_ROOM = 141, 2
 PROGRAM = ["--", "/bin/sh", "-c", 'i=0; while [ $i -lt 15 ]; do i=$((i+1)); sleep 0.1; done; touch ended']
 # Commands whose messages go to standard error, because standard output belongs to the program.
@@ -24,7 +26,7 @@ def run_to_end(words, folder, stream, errors):
 
 
 def measured_here(name, folder):
-    """Whether this machine lets the command watch a program at all."""
+    """Whether this machine allows the command to watch a program."""
     (folder / "trial").mkdir()
     words = COMMANDS[name]
     done = subprocess.run([ZEROTAX, *words[:words.index("--")], "--", "/bin/true"], cwd=folder / "trial",

@@ -1,36 +1,37 @@
-"""One option language: the same name means the same thing, in the same words, with the same default, in every command."""
+"""All commands share one language of options: the same name has the same meaning, wording and default everywhere."""
 
 import re
 
 import pytest
 from conftest import SOURCE, zerotax
 
-# What an option of one name means in several commands. Others are another thing in each: what a file of --json, or a
-# finding, is about.
+# Options whose name means the same in several commands. The meaning of other options, such as --finding, depends on the
+# command.
 SHARED = ("--allocator", "--env", "--case", "--size", "--from", "--to", "--grid", "--touch", "--thread", "--rounds",
           "--timeout", "--text", "--json", "--read")
 VALUES = {"--allocator": "NAME[=PATH]", "--env": "SETTING", "--case": "CASE", "--size": "SIZE", "--from": "SIZE", "--to": "SIZE",
           "--grid": "N", "--touch": "FRACTION", "--thread": "THREAD", "--ops": "N", "--rounds": "N", "--cost": "COST",
           "--timeout": "SECONDS", "--out": "PATH", "--text": "PATH", "--json": "PATH", "--read": "PATH",
           "--seconds": "SECONDS"}
-# One default each, and where it is another, why.
+# Options with the same default in all commands. Below are options with several defaults, each with the reason.
 DEFAULTS = {"--thread": "main", "--timeout": "60", "--cost": "total", "--grid": "2", "--case": "calloc_loop"}
 SEVERAL_DEFAULTS = {
-    # 5 of one thing, 3 where the answer shall be quick, 16 pairs of two things; advise stops as soon as a remedy is
-    # proven, after 24 at the latest; bless, as soon as ranges grow no more, after 10.
+    # --rounds is 5 to measure one program or library, 3 for a quick answer, and 16 pairs to compare two. advise stops
+    # as soon as a remedy is proven, after at most 24 rounds. bless stops when ranges no longer grow, after at most 10
+    # rounds.
     "--rounds": {"3", "5", "10", "16", "24", "16, more for many points"},
 }
 
 
 def commands():
     told = zerotax("--help").stdout
-    found = re.findall(r"^  ([a-z]+) ", told[told.index("What an allocator zeroes"):], re.M)
+    found = re.findall(r"^  ([a-z]+) ", told[told.index("Every day"):], re.M)
     verbs = re.findall(r"^  ([a-z]+) ", zerotax("trace", "--help").stdout.split("Subcommands:")[1].split("Examples:")[0], re.M)
     return [[name] for name in found if name != "trace"] + [["trace", verb] for verb in verbs]
 
 
 def options_of(command):
-    """{name: (value, words, default)} of what --help shows."""
+    """The options that --help shows, as {name: (value, words, default)}."""
     text = zerotax(*command, "--help").stdout
     text = text[text.index("\nOptions:"):].split("\nExamples:")[0].split("\nCommon options")[0]
     found = {}
@@ -62,7 +63,8 @@ def test_one_name_has_one_wording_and_one_unit(name):
     assert {value for value, _, _ in found.values()} == {VALUES[name]}
 
 
-# compare explains one point, check all that changed; trace filters functions, top processes.
+# --explain names a point in compare, and shows all changes in check. --filter filters functions in trace, and processes
+# in top.
 @pytest.mark.parametrize("name", sorted({name for options in EVERY.values() for name in options} - {"--explain", "--filter"}))
 def test_every_name_takes_the_same_kind_of_value_in_all_commands(name):
     values = {value for value, _, _ in uses(name).values()}

@@ -1,5 +1,6 @@
-"""A file that is written bit by bit takes its place at the end: a kill or a full disk leaves the earlier file as it
-was."""
+"""A file that is written in parts replaces the earlier file only at the end. A kill or a full disk leaves the earlier
+file unchanged.
+"""
 
 import json
 import os
@@ -14,7 +15,7 @@ from waiting import wait_for
 
 RECORDING = SOURCE / "harness/program/replay/workloads" / "xz.calls"
 FORKS = BUILD / "tests" / "recorded" / "forks"
-# Earlier contents of each output, and the command that writes the output until it is stopped.
+# The earlier contents of each output, and the command that writes it until the command is stopped.
 FAULT = '{"time_ns":1,"class":"copy"}\n'
 SAMPLE = '{"schema":"zerotax.top/1"}\n'
 LONG = {
@@ -24,7 +25,7 @@ LONG = {
 
 
 def begin(words, cwd):
-    """Starts a command in a session of its own; returns once the command measures."""
+    """Starts a command in a session of its own. Returns as soon as the command measures."""
     run = subprocess.Popen([ZEROTAX, *words], cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                            text=True, start_new_session=True)
     assert run.stdout.readline()
@@ -52,7 +53,7 @@ def end(run):
 
 @pytest.fixture(name="earlier", params=LONG)
 def earlier_file(request, tmp_path):
-    """The words of a command, and the file that the command should replace."""
+    """The words of a command, and the file that the command must not replace before its end."""
     words, text = LONG[request.param]
     file = tmp_path / "file"
     if text is None:
@@ -94,7 +95,8 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path, earlier):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 def test_a_full_disk_leaves_the_earlier_recording(tmp_path):
-    # The filler is only twice as large as the small disk: if that could not be mounted, no other disk is filled.
+    # The filler is only twice as large as the small disk. If that disk could not be mounted, the filler would not fill
+    # another disk.
     script = f"""mkdir disk && mount -t tmpfs -o size=16k tmpfs disk && cd disk && cp {RECORDING} file || exit 9
 head -c 32768 /dev/zero >filler 2>/dev/null
 {ZEROTAX} record --text /dev/null --calls file -- /bin/ls /; echo "status $?"
@@ -165,7 +167,9 @@ def test_a_pipe_is_written_while_the_program_runs(tmp_path):
 
 
 def test_a_log_does_not_become_an_earlier_part_that_is_not_ours(tmp_path):
-    """FILE.1 is made in the middle of a run: a file that has appeared there since the start stays."""
+    """FILE.1 is created in the middle of a run. If a file with that name has appeared since the start, that file is
+    kept.
+    """
     words = [ZEROTAX, "top", "--log", "log", "--log-size", "64KiB", "--interval", "0.05"]
     with subprocess.Popen(words, cwd=tmp_path, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as run:

@@ -1,4 +1,6 @@
-"""What an output may replace: what the same option wrote before; by --force what another program wrote; never a program."""
+"""An output may replace a file that the same option wrote before. With --force, an output may replace another program's
+file, but never a program.
+"""
 
 import json
 import os
@@ -20,7 +22,7 @@ def workspace(tmp_path_factory):
     return folder
 
 
-# A command, and the options by which it writes; then what is run by it.
+# Each command, the options with which it writes files, and the program that it runs.
 COMMANDS = {
     "run": (["run", *QUICK], ["--json"], []),
     "record": (["record"], ["--json", "--text", "--folded", "--svg", "--pprof"], PROGRAM),

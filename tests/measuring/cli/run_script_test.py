@@ -1,4 +1,4 @@
-"""./run, the front door: what it says when it cannot install, and that it does nothing twice."""
+"""Tests that ./run reports packages that it cannot install, and that ./run does not repeat work."""
 import os
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from conftest import BUILD, NOBODY, SOURCE, open_to_nobody
 
 
 def front_door(tmp_path, packages):
-    """A copy of ./run beside another list of packages."""
+    """A copy of ./run with another list of packages beside it."""
     shutil.copy(SOURCE / "run", tmp_path / "run")
     (tmp_path / "packages.txt").write_text(packages)
     open_to_nobody(tmp_path, 0o755)
@@ -16,7 +16,7 @@ def front_door(tmp_path, packages):
 
 
 def without_sudo(tmp_path):
-    """A PATH with what ./run needs but no sudo."""
+    """A PATH with the tools that ./run needs, but without sudo."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("sh", "dirname", "dpkg-query", "apt-get", "id", "cat", "mktemp", "cmake"):
@@ -55,7 +55,7 @@ def test_help_is_on_standard_output_with_status_0(tmp_path):
 
 @pytest.mark.skipif(shutil.which("flock") is None, reason="flock is missing: install util-linux")
 def test_two_at_once_do_not_build_in_one_folder(tmp_path):
-    """Uses a cmake that reports whether another cmake runs."""
+    """Uses a fake cmake, which reports whether another cmake is running."""
     run = front_door(tmp_path, "")
     tools = tmp_path / "tools"
     tools.mkdir()

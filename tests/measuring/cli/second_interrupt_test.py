@@ -1,5 +1,6 @@
-"""One request to end may come as two signals: timeout(1) sends its own to the command, and then to the whole group. No
-command loses its results by the second; one that comes a second later ends it at once."""
+"""One request to end may arrive as two signals: timeout(1) signals the command, and then the whole group. The second
+signal must not lose results. A signal that comes a second later ends the command at once.
+"""
 
 import fcntl
 import json
@@ -13,7 +14,7 @@ import pytest
 from conftest import INTERRUPTED_BY_SIGINT, ZEROTAX, clean_environment, mostly_long
 
 SLEEP = ["/bin/sh", "-c", "sleep 600; true"]
-# Commands that measure until they are interrupted, each with the key that its file of --json must have.
+# Commands that measure until they are interrupted, each with a key that its --json file must have.
 COMMANDS = {
     "run": (["run", "--allocator", "glibc", "--ops", "100000", "--size", "100MiB", "--size", "101MiB"], "points"),
     "loop": (["run", "--loop", "--allocator", "glibc", "--size", "1MiB", "--ops", "1000000000", "--seconds", "600"], "loops"),
@@ -46,7 +47,7 @@ def test_a_second_signal_soon_after_the_first_loses_nothing(name, pause, tmp_pat
 
 
 def test_a_signal_a_second_later_ends_it_at_once():
-    """Its summary finds no room: nobody reads it."""
+    """Writing the summary blocks, because the pipe is not read."""
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
     os.set_blocking(write_end, False)

@@ -1,4 +1,6 @@
-"""On a machine that grants too little the exit status is 3 with the true reason, and never a finding about an allocator."""
+"""On a machine with too few resources, the exit status is 3 with the true reason. The command never reports the lack of
+resources as a finding about an allocator.
+"""
 
 import os
 import shutil
@@ -37,9 +39,9 @@ def check_refused(done, *reasons):
     assert last.startswith("zerotax: ")
     for reason in reasons:
         assert reason in last
-    for wrong in ("defect", "build it", "unknown case", "another build"):
+    for wrong in ("defect", "build it", "unknown case", "different builds"):
         assert wrong not in done.stderr
-    assert "case.calloc_loop" not in done.stdout  # the probe's metadata
+    assert "case.calloc_loop" not in done.stdout  # a key in the probe's description of itself
 
 
 @EVERY
@@ -88,7 +90,7 @@ def test_shared_memory_that_is_denied_is_named(tmp_path):
                   "seccomp")
 
 
-# Commands with threads of their own, which read the kernel's reports about a process.
+# Commands that start threads and read kernel events about a process.
 WATCHES = {
     "record --pid": ["record", "--pid", "PID", "--seconds", "0.3"],
     "profile --pid": ["profile", "--pid", "PID", "--seconds", "0.3"],
@@ -101,7 +103,7 @@ WATCHES = {
 
 @pytest.mark.parametrize("name", WATCHES)
 def test_no_amount_of_memory_ends_a_watch_by_a_signal(name, tmp_path):
-    """Within these steps, each allocation, mapping and thread fails first at some limit."""
+    """The steps are so small that each allocation, mapping and thread is the first to fail at some limit."""
     with subprocess.Popen(["/bin/sleep", "600"]) as program:
         try:
             words = [str(program.pid) if word == "PID" else word for word in WATCHES[name]]
@@ -121,7 +123,7 @@ def test_a_thread_that_may_not_be_started_is_named(name, tmp_path):
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("needs root, to become a user without other processes")
     skip_if_unreadable()
-    # The limit counts all processes of this user together.
+    # The limit counts all processes of one user together.
     somebody = ["setpriv", "--reuid=64322", "--regid=64322", "--clear-groups"]
     with subprocess.Popen([*somebody, "/bin/sleep", "600"]) as program:
         try:

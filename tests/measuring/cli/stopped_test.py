@@ -1,4 +1,6 @@
-"""Time in which the command or the measured process is stopped (SIGSTOP, Ctrl-Z) is no time that an allocator took."""
+"""Time in which the command or the measured process is stopped (SIGSTOP, Ctrl-Z) does not count as time of the
+allocator.
+"""
 
 import json
 import os
@@ -14,7 +16,7 @@ STOPPED = 2.5
 
 
 def start(*words, **how):
-    """A run that takes about 0.6 s of its second: the allocator sleeps in each calloc."""
+    """Starts a run that takes about 0.6 s of its time limit of 1 s, because the allocator sleeps in each calloc."""
     return subprocess.Popen(
         [ZEROTAX, "run", *map(str, words), "--json", "-"], env=clean_environment(), stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, **how)
@@ -34,7 +36,7 @@ def probes_of(driver):
 
 
 def wait_for_probe(run):
-    """The probe that is in the allocator's calloc."""
+    """The PID of the probe, once it is in the allocator's calloc."""
     for _ in range(2000):
         for pid in probes_of(run.pid):
             try:
@@ -70,7 +72,7 @@ def test_a_stop_longer_than_the_timeout_is_no_timeout(who):
 
 
 def test_ctrl_z_and_fg_are_no_timeout():
-    # The terminal sends it to the command's whole group.
+    # The terminal sends the signal to the command's whole process group.
     run = start(*sleepy(0.2), start_new_session=False, preexec_fn=os.setpgrp)
     wait_for_probe(run)
     os.killpg(run.pid, signal.SIGSTOP)
@@ -80,6 +82,6 @@ def test_ctrl_z_and_fg_are_no_timeout():
 
 
 def test_a_timeout_is_one_still_and_says_the_limit_that_was_set():
-    # Each pass is within the limit, both together are not.
+    # Each pass is within the limit, but both passes together exceed it.
     point = point_of(start(*sleepy(0.6)))
     assert (point["status"], point["reason"]) == ("timeout", "timing pass: not done after 1 s: in calloc, operation 1")

@@ -1,4 +1,6 @@
-"""Standard streams that are closed, full or have no reader: what was asked for is done, or it is said that it was not."""
+"""Standard streams that are closed, full or without a reader: the command completes its work, or reports that it did
+not.
+"""
 
 import json
 import os
@@ -19,7 +21,7 @@ PRINTING = {
 
 
 def shell(words, redirections):
-    """The command by a shell, with its redirections; the streams that are not redirected are captured."""
+    """Runs the command in a shell with these redirections. Captures the streams that are not redirected."""
     line = " ".join(f"'{word}'" for word in [str(ZEROTAX), *map(str, words)])
     return subprocess.run(["sh", "-c", f"{line} {redirections}"], env=clean_environment(), capture_output=True, text=True,
                           timeout=120, check=False)
@@ -45,7 +47,7 @@ def test_a_run_does_not_need_standard_input_or_standard_error(closed):
 def test_with_nothing_open_results_still_reach_their_file(closed, tmp_path):
     file = tmp_path / "run.json"
     done = shell([*RUN, "--json", file], closed)
-    # Its table goes nowhere, and that is said.
+    # The command reports that its table was lost.
     assert done.returncode == 2
     assert [point["status"] for point in json.loads(file.read_text())["points"]] == ["ok"]
 
@@ -85,7 +87,7 @@ def test_messages_that_cannot_be_written_change_no_status():
 @pytest.mark.parametrize("words", [["list"], ["--help"], RUN], ids=["list", "help", "run"])
 def test_a_reader_that_has_had_enough_ends_the_command_quietly(words):
     reader, writer = os.pipe()
-    os.close(reader)  # before it writes anything
+    os.close(reader)  # this stream is closed before the command writes anything
     done = subprocess.run([ZEROTAX, *words], env=clean_environment(), stdout=writer, stderr=subprocess.PIPE, text=True,
                           timeout=60, check=False)
     os.close(writer)
@@ -99,7 +101,7 @@ def test_head_gets_its_line():
 
 
 def test_an_allocator_that_prints_does_not_confuse_what_is_known_of_it():
-    # Its words and ours have descriptors of their own.
+    # The loader's statistics and zerotax's messages use different descriptors.
     done = shell(["run", *planted("planted_never"), "--size", "256KiB", "--ops", "8", "--env",
                   "planted_never:LD_DEBUG=statistics"], "")
     assert done.returncode == 0, done.stderr

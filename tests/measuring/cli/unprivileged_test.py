@@ -1,4 +1,6 @@
-"""Who is not root measures the same; where the kernel offers less, what is missing is said and the rest is the same."""
+"""A user who is not root measures the same values as root. If the kernel permits less, the missing values are reported
+and the other values are the same.
+"""
 
 import os
 import pathlib
@@ -19,7 +21,7 @@ FIGURES = ("zeroed_bytes", "redundant_zeroed_bytes")
 
 
 def pairs(one, other):
-    """The points of two runs of one plan, by what was measured."""
+    """The pairs of points that two runs of one plan have in common, by allocator, size and touch."""
     assert len(one["points"]) == len(other["points"])
     found = {}
     for first, second in zip(one["points"], other["points"]):
@@ -68,7 +70,7 @@ def test_reading_the_pagemap_gives_the_same_zeroed_bytes_as_scanning_it(as_we_ar
 
 
 def entries(run):
-    """Every place where a point of the run has zeroed bytes, with the point's size."""
+    """Every entry of the run's points that has zeroed bytes, with the point's size."""
     for point in run["points"]:
         for entry in [point, *point["first_ops"]]:
             yield point["size_bytes"], entry
@@ -79,7 +81,7 @@ def test_without_a_pagemap_memsets_are_counted_and_nothing_is_claimed_of_other_s
     check_same(as_we_are, run, ("calloc_syscalls", "free_syscalls"))
     known = 0
     for (size, full), (_, entry) in zip(entries(as_we_are), entries(run), strict=True):
-        if full["zeroed_bytes"] >= size:  # a memset of the whole block leaves nothing to be unseen
+        if full["zeroed_bytes"] >= size:  # a memset of the whole block leaves no page for unseen stores
             assert entry["zeroed_bytes"] == full["zeroed_bytes"]
             known += 1
         elif not is_na(entry["zeroed_bytes"]):
@@ -103,7 +105,7 @@ def test_inline_stores_that_cannot_be_seen_are_never_called_zero(method):
     for figure in ("zero_ns", "zeroed_method", "redundant_zeroed_bytes"):
         assert is_na(point[figure]), figure
     first = point["first_ops"][0]["zeroed_bytes"]
-    if method == "read":  # a fresh block shows by the pages that were populated
+    if method == "read":  # a fresh block shows stores by its populated pages
         assert first == 1 << 20
     else:
         assert is_na(first)
@@ -127,9 +129,10 @@ def test_pages_that_were_only_read_are_never_called_zeroed(method, prefix):
         pytest.skip("this kernel populates what is read (docs/method.md)")
     run = measure(*planted("planted_reads"), "--size", "1MiB", "--ops", 8, prefix=prefix, ZEROTAX_PAGEMAP=method)
     point, = run["points"]
-    # Every page was faulted in, so that the test is not about nothing.
+    # Without a fault in every page, the test would check nothing.
     assert point["calloc_faults"] >= 256
-    # Without a pagemap nothing is known; the zero page is known with and without its frame number.
+    # Without a pagemap, it is unknown which pages are zero. With a pagemap, the zero page is recognized with or without
+    # its frame number.
     expected = {"populated_bytes": method == "none", "zeroed_bytes": method == "none"}
     if method == "scan" and not watches_inline_stores(run):
         expected = dict.fromkeys(expected, False)
@@ -141,7 +144,7 @@ def test_pages_that_were_only_read_are_never_called_zeroed(method, prefix):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_a_probe_that_may_be_run_but_not_read_says_what_is_missing():
     skip_if_unreadable()
-    # Not pytest's tmp_path, which nobody may enter.
+    # pytest's tmp_path cannot be used, because other users may not enter it.
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         probe = pathlib.Path(folder) / "bench-glibc"

@@ -21,7 +21,8 @@ class OutputKind : public WithTemporaryFolder {
     output_rules() = {};
     WithTemporaryFolder::TearDown();
   }
-  /// "" if the option may replace a file of this text, otherwise why not.
+  /// Returns the message that refuses to let the option replace a file with this text; empty if the option may replace
+  /// it.
   std::string refusal(const std::string& option, const std::string& text) {
     write("file", text);
     try {
@@ -61,7 +62,7 @@ TEST_F(OutputKind, ReplacesWhatTheSameOptionWrote) {
   for (const auto& [option, text] : ours) {
     EXPECT_TRUE(is_output_option(option));
     EXPECT_EQ(refusal(option, text), "") << option;
-    EXPECT_EQ(refusal(option, ""), "") << "an empty file holds nothing to lose";
+    EXPECT_EQ(refusal(option, ""), "") << "an empty file has nothing to lose";
     EXPECT_NE(refusal(option, "my notes; 3 of them\n"), "") << option;
     for (const char* mine : {R"({"mine": 1})", R"({"mine": {}})", "{}"}) EXPECT_NE(refusal(option, mine), "") << option;
     EXPECT_NE(refusal(option, std::string(10, '\0')), "") << option;

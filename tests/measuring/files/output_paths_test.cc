@@ -26,10 +26,10 @@ TEST_F(OutputPaths, AreOneFileByAnyNameOfIt) {
   for (const char* name : {"a", "./a", "link", "hard", "folder/../a"})
     EXPECT_TRUE(is_same_file(path("a"), path(name))) << name;
   EXPECT_FALSE(is_same_file(path("a"), path("b")));
-  EXPECT_TRUE(is_same_file(path("b"), path("folder/../b"))) << "which is not there yet";
+  EXPECT_TRUE(is_same_file(path("b"), path("folder/../b"))) << "the file b does not exist yet";
   EXPECT_FALSE(is_same_file(path("b"), path("folder/b")));
   EXPECT_TRUE(is_same_file("-", "-"));
-  EXPECT_FALSE(is_same_file("/dev/null", "/dev/null")) << "it takes any number of outputs";
+  EXPECT_FALSE(is_same_file("/dev/null", "/dev/null")) << "/dev/null takes any number of outputs";
 }
 
 TEST_F(OutputPaths, DifferFromEachOtherAndFromInputs) {
@@ -47,15 +47,15 @@ TEST_F(OutputPaths, DifferFromEachOtherAndFromInputs) {
 TEST_F(OutputPaths, OfAPipeNeedAReaderAndKeepIt) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THROW(check_outputs({{"--a", pipe}}), UsageError) << "it would wait for a reader for ever";
+  EXPECT_THROW(check_outputs({{"--a", pipe}}), UsageError) << "the output would wait for a reader forever";
   const UniqueFd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   check_outputs({{"--a", pipe}});
   char byte = 0;
-  EXPECT_EQ(::read(reader.get(), &byte, 1), -1) << "it would have ended for its reader";
+  EXPECT_EQ(::read(reader.get(), &byte, 1), -1) << "the pipe's reader would have seen the end";
   EXPECT_EQ(errno, EAGAIN);
   write_file(pipe, "x");
   EXPECT_EQ(::read(reader.get(), &byte, 1), 1);
-  EXPECT_EQ(::read(reader.get(), &byte, 1), 0) << "its reader sees the end";
+  EXPECT_EQ(::read(reader.get(), &byte, 1), 0) << "the pipe's reader sees the end";
 }
 
 TEST_F(OutputPaths, StayOutsideAFolderOfResults) {

@@ -51,12 +51,12 @@ TEST_F(Results, AreMeasuredByOneCommand) {
     const UniqueFd lock = lock_results(folder);
     try {
       lock_results(folder);
-      FAIL() << "it was locked twice";
+      FAIL() << "the folder was locked twice";
     } catch (const UsageError& refusal) {
       EXPECT_NE(std::string(refusal.what()).find(fmt::format("process {} (", ::getpid())), std::string::npos);
     }
   }
-  EXPECT_TRUE(lock_results(folder)) << "whoever has ended holds nothing";
+  EXPECT_TRUE(lock_results(folder)) << "a process that has ended holds no lock";
 }
 
 TEST_F(Results, NeverGoIntoAFolderThatHoldsSomething) {
@@ -108,7 +108,7 @@ TEST_F(Results, AsCsvHaveARowAPointAndQuoteWhatNeedsIt) {
   while (std::getline(file, line)) {
     ++rows;
     EXPECT_NE(line.find(R"("{""A"":""x,\""y\""""}")"), std::string::npos) << line;
-    // One comma stands inside the quoted environment.
+    // One comma is part of the quoted environment.
     EXPECT_EQ(std::count(line.begin(), line.end(), ','), columns + 1) << line;
   }
   EXPECT_EQ(rows, 4U);
@@ -118,7 +118,7 @@ TEST_F(Results, AsCsvHaveARowAPointAndQuoteWhatNeedsIt) {
 TEST_F(Results, AsCsvHaveNoTextForWhatIsNotAvailable) {
   const std::string csv = points_csv({point(0)});
   EXPECT_EQ(csv.find("\"\"na\"\""), std::string::npos) << csv;
-  // From the reason on every column is empty, of which the header says how many there are.
+  // Every column after the reason is empty. The header shows how many there are.
   const std::string columns = csv.substr(0, csv.find('\n'));
   const std::string names = columns.substr(columns.find(",reason") + std::string(",reason").size());
   const std::string nothing(static_cast<std::size_t>(std::count(names.begin(), names.end(), ',')), ',');

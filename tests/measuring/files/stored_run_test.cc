@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using StoredRunTest = WithTemporaryFolder;
 
-/// A run of two points in which nothing was measured: all that the schema asks for is there.
+/// The plan of a run of two points without measurements. The plan has only the fields that the schema requires.
 Plan plan_of_two() {
   Plan plan;
   plan.allocators.push_back({"a", "/bin/true", {}, {}, "1"});
@@ -34,7 +34,7 @@ std::string point(std::size_t i = 0) {
   return to_json(skipped_point(plan, plan.points.at(i), "a test")).dump();
 }
 
-/// run.json, with its points beside it.
+/// run.json of a run whose points are beside it.
 Json run() {
   return run_json({"complete", utc_now(), utc_now(), {"zerotax", "run"}, describe_environment()}, plan_of_two(), 2);
 }

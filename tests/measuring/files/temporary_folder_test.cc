@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A forked process that says a word and then waits to be killed, or ends.
+/// A forked process that sends a word, and then ends or waits to be killed.
 class Process {
  public:
   using Say = std::function<void(const std::string& word)>;
@@ -40,7 +40,6 @@ class Process {
   Process& operator=(const Process&) = delete;
   ~Process() { kill(); }
 
-  /// What it said first; waits for that.
   std::string word() {
     std::string text(4096, '\0');
     const ssize_t got = ::read(pipe_.read_end.get(), text.data(), text.size());
@@ -52,7 +51,6 @@ class Process {
     ::kill(pid_, SIGKILL);
     wait();
   }
-  /// Its exit status.
   int wait() {
     int status = -1;
     while (::waitpid(std::exchange(pid_, -1), &status, 0) < 0 && errno == EINTR) {
@@ -87,7 +85,8 @@ class TemporaryFolderTest : public WithTemporaryFolder {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(parent()), fs::directory_iterator()));
   }
 
-  /// A folder whose process was killed. It was made elsewhere, for its process has removed what was dead there.
+  /// A folder whose process was killed. The process made the folder elsewhere, because a new process removes dead
+  /// folders here.
   [[nodiscard]] std::string dead_folder(std::string name = {}) const {
     Process process([this](const auto& say) {
       ::setenv("TMPDIR", path("elsewhere").c_str(), 1);
@@ -155,8 +154,8 @@ TEST_F(TemporaryFolderTest, StaysWhileAForkedChildMayUseIt) {
   EXPECT_TRUE(fs::exists(folder));
   const pid_t child = std::stoi(word);
   ::kill(child, SIGKILL);
-  // Whose child it has become does not matter: its files are closed before its last thread is a zombie (the thread
-  // sanitizer gives it a second one).
+  // Any process may have adopted the child. The child's files are closed before its last thread becomes a zombie (the
+  // thread sanitizer adds a second thread).
   const auto runs = [&] {
     std::error_code gone;
     if (std::distance(fs::directory_iterator("/proc/" + std::to_string(child) + "/task", gone), {}) > 1) return true;
@@ -172,7 +171,7 @@ TEST_F(TemporaryFolderTest, StaysWhileAForkedChildMayUseIt) {
 TEST_F(TemporaryFolderTest, IsNotKeptByAProgramThatItsProcessStarted) {
   Process process([](const auto& say) {
     const TemporaryFolder folder("history");
-    Pipe started = make_pipe();  // closed by the exec
+    Pipe started = make_pipe();  // the program's exec closes this pipe
     const pid_t child = ::fork();
     if (child == 0) {
       ::execl("/bin/sleep", "sleep", "1000", nullptr);
@@ -191,7 +190,7 @@ TEST_F(TemporaryFolderTest, IsNotKeptByAProgramThatItsProcessStarted) {
   EXPECT_EQ(::kill(std::stoi(word), SIGKILL), 0) << "it lives still";
 }
 
-/// Uses up all descriptors that this process may have.
+/// Uses up all file descriptors of this process.
 void use_all_descriptors() {
   const rlimit few{32, 32};
   ::setrlimit(RLIMIT_NOFILE, &few);
@@ -212,7 +211,7 @@ TEST_F(TemporaryFolderTest, OfAProcessThatHasNoDescriptorLeftIsRemovedByTheNext)
 
 TEST_F(TemporaryFolderTest, IsNotMadeWithoutADescriptorForItsLock) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "with it, the sanitizer of undefined behavior needs a descriptor";
+  GTEST_SKIP() << "with the address sanitizer, the sanitizer of undefined behavior needs a descriptor";
 #endif
   Process process([this](const auto& /*say*/) {
     use_all_descriptors();
@@ -231,7 +230,7 @@ TEST_F(TemporaryFolderTest, WithoutALockIsSomebodyElses) {
   fs::remove(folder + "/lock");
   sweep();
   EXPECT_TRUE(fs::exists(folder + "/source/.git/objects/1"));
-  // As one that is being made.
+  // Without its lock, the folder looks like a folder that a process is just creating.
   std::ofstream(folder + "/new").flush();
   sweep();
   EXPECT_TRUE(fs::exists(folder + "/source/.git/objects/1"));
@@ -358,7 +357,7 @@ TEST_F(TemporaryFolderTest, WhoseRemovalIsCutShortIsRemovedByTheNext) {
     const auto left = [&] { return std::distance(fs::directory_iterator(folder, gone), fs::directory_iterator()); };
     while (left() > kFiles / 2) ::sched_yield();
     sweeper.kill();
-    // Or the folder itself was next.
+    // The kill may have come just before the folder itself was removed.
     if (left() == 0) fs::remove(folder, gone);
     cut += fs::exists(folder) ? 1 : 0;
     sweep();

@@ -1,2 +1,2 @@
-# Plans are made in run.
+# The tests make plans, so they need the library of the room `run`.
 set(libraries zerotax_run)

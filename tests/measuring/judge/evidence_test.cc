@@ -17,7 +17,7 @@ std::string row_of(const Evidence& evidence) {
   return row == nullptr ? "none" : row->name;
 }
 
-/// A program that holds all its fresh memory at one time.
+/// A program that holds all its fresh memory at the same time.
 Evidence fresh() {
   Evidence evidence;
   evidence.costly = Costly::kFresh;
@@ -77,12 +77,12 @@ Evidence copies(std::uint64_t parent, std::uint64_t children) {
   return evidence;
 }
 
-/// A row of the table, a program that its advice suits, and a similar program that it does not suit.
+/// A row of the table, a program that the row's advice suits, and a similar program that the advice does not suit.
 struct Pair {
   const char* row;
   Evidence right;
-  std::function<void(Evidence&)> change;  ///< turns the first program into the other program
-  const char* other;                      ///< the row of the other program
+  std::function<void(Evidence&)> change;  ///< turns the first program into the second
+  const char* other;                      ///< the row for the second program
 };
 
 std::vector<Pair> pairs() {
@@ -104,17 +104,18 @@ std::vector<Pair> pairs() {
               e.live_at_least = e.live_at_most = 4 * kMiB;
             }),
        [](Evidence& e) { e.huge_written = 249 * kMiB, e.live_at_least = e.live_at_most = 255 * kMiB; }, "fresh-held"},
-      // Holes between over-aligned blocks, which no block fits; stacks and mappings, which are no blocks.
+      // The second program has other memory that malloc cannot use: holes between over-aligned blocks, into which no
+      // block fits, or stacks and mappings.
       {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),
        [](Evidence& e) { e.requested = 10 * kMiB; }, "none"},
-      // Memory that the program maps itself, beside blocks that it frees.
+      // The second program maps memory itself, and also frees blocks.
       {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),
        [](Evidence& e) { e.held_elsewhere = 250 * kMiB; }, "none"},
-      // A buffer that goes back and comes again: most of what memset populates is not fresh.
+      // The second program's buffer is returned and populated again, so most of what memset populates is not fresh.
       {"fresh-by-hand", with(fresh(), clears_by_hand), [](Evidence& e) { e.refilled = 240 * kMiB; }, "fresh-held"},
-      // Threads that use their buffers again and again: they need all that they hold at one time.
+      // The second program's threads reuse their buffers, so they need everything that they hold at one time.
       {"fresh-held", fresh(), [](Evidence& e) { e.requested = 5000 * kMiB; }, "none"},
-      // The user wanted a trim of memory that nobody needs again.
+      // In the second program, the user requested a trim of memory that is not needed again.
       {"trims", refilled_by(&Evidence::returned_by_trim), [](Evidence& e) { e.refilled = 10 * kMiB; }, "none"},
       {"thread-stacks", refilled_by(&Evidence::returned_of_threads),
        [](Evidence& e) { std::swap(e.returned_of_threads, e.returned_by_program); }, "program-returns"},

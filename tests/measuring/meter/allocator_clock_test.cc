@@ -22,10 +22,10 @@ void wait_a_bit() {
   ::nanosleep(&time, nullptr);
 }
 
-// One test a process: a clock is installed once.
+// One test per process, because the clock can be installed only once.
 class AllocatorClockTest : public testing::Test {
  protected:
-  /// Runs in a child, whose exit status says which expectation failed.
+  /// Checks the expectation in a child process, whose exit status reports the result.
   static void in_child(const std::function<bool()>& holds) {
     EXPECT_EXIT(std::_Exit(holds() ? 0 : 1), testing::ExitedWithCode(0), "");
   }

@@ -1,4 +1,5 @@
-// Who stored zeros, and what is left of them: where the audit knows it, and where it says that it does not.
+// Cases in which the audit knows which zeros were stored, and which of these zeros remain. In other cases, the audit
+// reports that it does not know.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/userfaultfd.h>
@@ -31,7 +32,7 @@ TEST_F(AuditDoubts, CountsWhatMemsetLeftOfAPageIfItWasStoredToBeforeOrAfter) {
   };
   for (const bool before : {true, false}) {
     char* block = fresh(8);
-    // Over fresh pages, over zeros, and over what the program wrote.
+    // Writes over fresh pages, then over zeros, and then over data of the program.
     for (int round = 0; round < 3; ++round) {
       const OpSample op = audit(block, kBytes, [&] {
         each_page(block, [&](char* page) {
@@ -76,13 +77,13 @@ TEST_F(AuditDoubts, ClaimsNothingOfZerosThatTheCallGaveBackToTheKernel) {
       go(block);
     });
     EXPECT_EQ(op.zeroed_bytes, kNotMeasured) << name;
-    EXPECT_NE(std::string(&samples->na_unseen[0]).find("given back"), std::string::npos) << name;
+    EXPECT_NE(std::string(&samples->na_unseen[0]).find("returned to the kernel"), std::string::npos) << name;
     samples->na_unseen[0] = '\0';
     const OpSample clean = audit(block, kBytes, [&, &go = drop] {
       go(block);
       ::madvise(block, kBytes, 23);  // MADV_POPULATE_WRITE
     });
-    EXPECT_EQ(clean.zeroed_bytes, 0) << name << ": what was dirty is gone, and nothing was stored";
+    EXPECT_EQ(clean.zeroed_bytes, 0) << name << ": the dirty contents are gone, and nothing was stored";
   }
 }
 
@@ -120,7 +121,7 @@ TEST_F(AuditDoubts, KnowsWhatAFileHoldsInPagesThatAreNotMappedYet) {
   const OpSample op = audit(block, kBytes, [&] { call_memset(block, kBytes); });
   EXPECT_EQ(op.zeroed_bytes, kBytes);
   EXPECT_EQ(op.redundant_zeroed_bytes, 2 * page_bytes());
-  EXPECT_EQ(op.kernel_zeroed_bytes, kNotMeasured) << "shared memory is zeroed by whoever comes first";
+  EXPECT_EQ(op.kernel_zeroed_bytes, kNotMeasured) << "the first to write populates and zeroes a page of shared memory";
   samples->na_unseen_in_free[0] = samples->na_unseen_pages[0] = '\0';
 }
 

@@ -60,8 +60,8 @@ TEST_F(Audit, CountsManySmallMemsetsOnce) {
 TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
   char* memory = fresh(8);
   char* block = memory + 100;
-  const std::size_t kBytes = 5 * page_bytes();  // 100 bytes on the sixth page
-  // Headers on the first and last page, which are populated for them.
+  const std::size_t kBytes = 5 * page_bytes();  // ends 100 bytes into the sixth page
+  // The first and last page are populated for headers.
   const OpSample headers = audit(block, kBytes, [&] {
     memory[0] = 1;
     memory[5 * page_bytes() + 200] = 1;
@@ -71,7 +71,7 @@ TEST_F(Audit, CountsAPageSharedWithNeighboursOnlyIfThePageNextToItWasFilled) {
   EXPECT_EQ(headers.methods, 0U);
   const OpSample whole = audit(block, kBytes, [&] { store_zeros(block, kBytes); });
   EXPECT_EQ(whole.zeroed_bytes, kBytes);
-  // All but the second page and its neighbour, the first.
+  // Zeros over all pages but the first two.
   const OpSample end = audit(block, kBytes, [&] {
     memory[0] = 2;
     store_zeros(memory + 2 * page_bytes(), 3 * page_bytes() + 100);
@@ -95,7 +95,8 @@ TEST_F(Audit, AddsStoresOfBothKinds) {
     store_zeros(block + 2 * page_bytes(), 2 * page_bytes());
     block[page_bytes()] = 0;
   });
-  // One byte of the second page was stored: by a bound, all that memset left of it.
+  // One byte of the second page was stored. Of the rest of the page, only the upper bound is known, so the part that
+  // memset did not write counts too.
   EXPECT_EQ(op.zeroed_bytes, 4 * page_bytes());
   EXPECT_EQ(op.redundant_zeroed_bytes, 0);
   EXPECT_EQ(op.methods, kByMemset | kByInline);
@@ -275,7 +276,7 @@ TEST_F(Audit, NotesTheAlignmentOfABlockThatSuitsNotEveryType) {
   EXPECT_EQ(audit(block, page_bytes(), [] {}).misaligned, 0U);
   EXPECT_EQ(audit(block + 16, 100, [] {}).misaligned, 0U);
   EXPECT_EQ(audit(block + 8, page_bytes(), [] {}).misaligned, 8U);
-  EXPECT_EQ(audit(block + 8, 8, [] {}).misaligned, 0U) << "too small for anything that would need more";
+  EXPECT_EQ(audit(block + 8, 8, [] {}).misaligned, 0U) << "too small for a type that needs more alignment";
 }
 
 TEST_F(Audit, CountsThePagesThatTheProgramsWritesPopulated) {

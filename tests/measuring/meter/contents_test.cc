@@ -47,7 +47,7 @@ TEST(Contents, FindsTheFirstNonZeroByteWhereverItIs) {
 TEST(Contents, CountsTheBytesOfARangeInDirtyPages) {
   const Pages pages(4, MAP_PRIVATE);
   *pages(page_bytes() + 10) = 1;       // page 1
-  *pages(3 * page_bytes() + 100) = 1;  // page 3, beyond the range's end below
+  *pages(3 * page_bytes() + 100) = 1;  // page 3, after the end of the range below
   *pages(2 * page_bytes()) = 0;        // page 2 is populated and zero
   const Pagemap pagemap;
   if (pagemap.method() == Pagemap::Method::kNone) GTEST_SKIP() << pagemap.reason();
@@ -79,7 +79,7 @@ TEST(Contents, ChecksABlockWithoutPopulatingIt) {
 }
 
 TEST(Contents, ReadsEveryByteOfMemoryThatMayHaveContentsUnseen) {
-  // A page of a shared mapping can be full in the page cache and yet in no page table of ours.
+  // A page of a shared mapping can have contents in the page cache without an entry in our page table.
   const Pages pages(16, MAP_SHARED);
   *pages(9 * page_bytes() + 5) = 1;
   ASSERT_EQ(::madvise(pages(0), pages.bytes(), MADV_DONTNEED), 0);

@@ -14,10 +14,10 @@
 namespace zerotax {
 namespace {
 
-/// What a probe has: the sample of an operation in memory that parent and child share, and a block.
+/// A fixture with the memory of a probe: an operation's sample in memory that parent and child share, and a block.
 class ForkWrites : public testing::Test {
  protected:
-  static constexpr std::size_t kPages = 1001;  // the quarter and the half are rounded up: 251 and 501
+  static constexpr std::size_t kPages = 1001;  // a quarter and a half of the pages are rounded up, to 251 and 501
   static inline const std::size_t kBytes = kPages * page_bytes();
 
   void SetUp() override {
@@ -118,8 +118,8 @@ TEST_F(ForkWrites, TheChildHasPageTablesForWhatIsPopulatedOnly) {
   meter.begin_operation(op());
   ASSERT_TRUE(meter.fork_and_write(block, kBytes));
   ::munmap(large, 64 << 20);
-  // A page of 512 entries for each 2 MiB; the mapping need not begin at such a boundary, and needs one of the next
-  // level perhaps.
+  // The child needs a page of 512 entries for each 2 MiB. The mapping need not begin at a multiple of 2 MiB, so it may
+  // need another page of entries and a page of the next level.
   EXPECT_GE(op().fork.page_table_bytes - empty, 31 * page);
   EXPECT_LE(op().fork.page_table_bytes - empty, 42 * page);
 }
@@ -148,7 +148,7 @@ TEST_F(ForkWrites, AChildThatIsKilledIsAFailureWithItsReason) {
     void child_begins() override { ::raise(SIGKILL); }
   } steps;
   EXPECT_STREQ(fork_and_write(block, kBytes, steps, op().fork),
-               "the forked child was killed as it wrote (out of memory?)");
+               "the forked child was killed during its writes (out of memory?)");
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ const auto kPage = static_cast<std::int64_t>(page_bytes());
 
 AddressRange pages_at(const RangeList& list) { return list.size() == 0 ? AddressRange{} : *list.begin(); }
 
-/// Four pages that nobody wrote to, and an account of them.
+/// A fixture with four unwritten pages, and an account of them.
 class PageAccountTest : public testing::Test {
  protected:
   PageAccountTest() : samples(std::make_unique<SampleBlock>()) {
     memory = static_cast<unsigned char*>(
         ::mmap(nullptr, 4 * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     clear_operation(op);
-    // The lists' own pages, and those of the stack, are there from the second operation on.
+    // From the second operation on, the pages of the account's lists and of the stack are populated.
     for (int i = 0; i < 3; ++i) {
       account.begin_operation(op);
       account.end_step(true);
@@ -43,7 +43,7 @@ class PageAccountTest : public testing::Test {
   void write(std::size_t pages) {
     for (std::size_t page = 0; page < pages; ++page) memory[page * page_bytes()] = 1;
   }
-  /// As a call of the allocator would be followed.
+  /// Purges pages as an allocator would in a call, and reports the purge to the account.
   void purge(std::size_t pages) {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     const SystemCall call{SYS_madvise,
@@ -145,7 +145,7 @@ TEST_F(PageAccountTest, OfSharedMemoryNobodyKnowsWhenItWasZeroed) {
 }
 
 TEST_F(PageAccountTest, TheZeroPageIsMappedByReadingAndByNothingElse) {
-  if (!pagemap.knows_zero_page() || !has_shared_zero_page()) GTEST_SKIP() << "the zero page is not known";
+  if (!pagemap.knows_zero_page() || !has_shared_zero_page()) GTEST_SKIP() << "the zero page was not recognized";
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   static_cast<void>(*static_cast<volatile unsigned char*>(memory + 2 * page_bytes()));
   write(1);

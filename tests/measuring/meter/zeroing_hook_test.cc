@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-// Under names that the compiler does not know, so that it calls what is written here.
+// The compiler does not know these names, so it keeps the calls as written.
 extern "C" {
 void call_bzero(void* target, std::size_t bytes) __asm__("bzero");
 void* call_memset_checked(void* target, int value, std::size_t bytes, std::size_t room) __asm__("__memset_chk");
@@ -27,10 +27,10 @@ class Listener final : public ZeroingHook::Listener {
   std::vector<std::size_t> after;
 };
 
-/// A pointer that the loader fills in.
+/// A pointer to memset that the loader resolves.
 void* (*volatile in_data)(void*, int, std::size_t) = &std::memset;
 
-/// Hides a value from the compiler, so that it cannot put stores in place of a call.
+/// Hides a value from the compiler, so that it does not replace a call with stores.
 template <typename T>
 T hidden(T value) {
   volatile T copy = value;
@@ -41,7 +41,7 @@ class ZeroingHookTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { slots = ZeroingHook::install(); }
   void SetUp() override {
-    // Room at once: the listener must not cause the stores that it counts.
+    // Reserves memory first, because the listener must not cause the stores that it counts.
     listener.before.reserve(100);
     listener.after.reserve(100);
   }
@@ -63,7 +63,7 @@ TEST_F(ZeroingHookTest, SeesMemsetAndItsKinWhenTheyWriteZeros) {
   std::memset(&buffer[0], hidden(0), hidden<std::size_t>(0));
   ZeroingHook::listen(nullptr);
   EXPECT_EQ(listener.before, listener.after);
-  // The compiler may spell bzero as memset: the same store either way.
+  // The compiler may turn bzero into memset, which stores the same.
   EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 300, 400, 500}));
 }
 
@@ -82,7 +82,7 @@ TEST_F(ZeroingHookTest, SeesTheCallsThatACompilerWouldReplace) {
 TEST_F(ZeroingHookTest, SeesCallsThroughEveryKindOfSlot) {
   void* (*volatile in_table)(void*, int, std::size_t) = &std::memset;
   ZeroingHook::listen(&listener);
-  in_table(&buffer[0], 0, 100);  // as a library that is built with -fno-plt calls it
+  in_table(&buffer[0], 0, 100);  // the call that a library built with -fno-plt makes
   in_data(&buffer[0], 0, 200);
   ZeroingHook::listen(nullptr);
   EXPECT_EQ(listener.before, (std::vector<std::size_t>{100, 200}));
@@ -114,7 +114,7 @@ TEST_F(ZeroingHookTest, WritesWhatWasAsked) {
   EXPECT_EQ(filled, &buffer[0]);
   EXPECT_EQ(cleared, &buffer[8]);
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(buffer[i], i >= 8 && i < 24 ? 0 : 0x7f) << i;
-  EXPECT_EQ(listener.before, (std::vector<std::size_t>{16})) << "memset takes the low byte of its value";
+  EXPECT_EQ(listener.before, (std::vector<std::size_t>{16})) << "memset uses only the low byte of its value";
 }
 
 TEST_F(ZeroingHookTest, HearsNothingFromOtherThreads) {

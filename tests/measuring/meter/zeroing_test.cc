@@ -11,8 +11,9 @@
 #include "meter/sample_block.h"
 #include "os/page.h"
 
-// The clock and the allocator of this program are planted: time passes only where a test says so, and kLook nanoseconds
-// with each look at it. A memset of the block takes memset_ns, which the clock notices when it is next looked at.
+// This program replaces the clock and the allocator by its own. Time passes only where a test advances it, and by kLook
+// nanoseconds at each reading of the clock. A memset of the block takes memset_ns, which the clock adds at the next
+// reading.
 namespace {
 
 bool planted = false;
@@ -23,7 +24,7 @@ int memsets = 0;
 int memsets_in_free = 0;
 long memset_ns = 0;
 constexpr long kLook = 10;
-char* fresh = nullptr;  // pages that nobody has touched
+char* fresh = nullptr;  // pages that were never touched
 int pages_in_calloc = 0;
 int pages_in_free = 0;
 
@@ -90,13 +91,13 @@ class Zeroing : public testing::Test {
  protected:
   void SetUp() override {
     block[0] = 1;
-    clock_planted = true;  // for meters measure what it costs
+    clock_planted = true;  // set before the meters measure the cost of their clock
   }
   void TearDown() override {
     clock_planted = false;
     memsets_in_free = 0;
   }
-  /// One operation in which calloc calls memset so many times, each of so many nanoseconds.
+  /// Runs one operation in which calloc calls memset `calls` times, each taking `each` nanoseconds.
   void operate(Meter& meter, int calls, long each) {
     memsets = calls;
     memset_ns = each;
@@ -121,7 +122,7 @@ TEST_F(Zeroing, TimeIsThatOfEveryMemsetInOneCallocWithoutTheClocks) {
   EXPECT_EQ(op.zero_ns, 1500);
   EXPECT_EQ(op.calloc_ns, kCalloc + 1500 + kLook);
   operate(meter, 0, 500);
-  EXPECT_EQ(op.zero_ns, 0) << "what an earlier call zeroed does not count";
+  EXPECT_EQ(op.zero_ns, 0) << "bytes that an earlier call zeroed do not count";
   EXPECT_EQ(samples.na_zero_ns[0], '\0');
 }
 
@@ -129,7 +130,8 @@ TEST_F(Zeroing, MemsetsThatTakeLessThanTheClockAreNotMeasured) {
   ZeroingMeter meter(samples);
   operate(meter, 1000, kLook - 1);
   EXPECT_EQ(op.zero_ns, kNotMeasured);
-  EXPECT_EQ(op.calloc_ns, kCalloc + 1000 * (kLook - 1) + kLook) << "without the clocks of the memsets";
+  EXPECT_EQ(op.calloc_ns, kCalloc + 1000 * (kLook - 1) + kLook)
+      << "without the time of reading the clock around each memset";
   EXPECT_NE(samples.na_zero_ns[0], '\0');
 }
 
@@ -155,7 +157,7 @@ TEST_F(Zeroing, DifferenceIsTakenWithoutTheClockOfMemsetWhereTheyAreMany) {
   operate(meter, 100, 500);
   operate(meter, 100, 500);
   EXPECT_EQ(op.zero_ns, kNotMeasured);
-  EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook) << "the planted clock noticed them at once, after the call";
+  EXPECT_EQ(op.calloc_ns, kCalloc + 500 + kLook) << "the planted clock added them at once, after the call";
 }
 
 TEST_F(Zeroing, TimesOfTheTimingPassAreOfTheCallAlone) {
@@ -181,7 +183,7 @@ TEST_F(Zeroing, FaultsOfTheTimingPassAreOfTheCallAlone) {
   pages_in_calloc = 0;
   pages_in_free = 0;
   ::munmap(memory, kBytes);
-  // The kernel may take a fault or two more at any time.
+  // The kernel may add a few faults at any time.
   EXPECT_GE(op.calloc_faults, 300);
   EXPECT_LE(op.calloc_faults, 310);
   EXPECT_GE(op.free_faults, 500);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kStart = 1000 * kMs;
 
-// The clocks of a program that keeps a processor busy.
+// The clocks of a program that keeps one processor busy.
 FaultBudget::Now at(std::uint64_t ns) { return {ns, ns}; }
 
 TEST(FaultBudget, LetsASlowProgramHaveEachOfItsFaultsRecorded) {
@@ -22,7 +22,7 @@ TEST(FaultBudget, HoldsAFastOneToItsRateInWindowsAtRandomMoments) {
   std::uint64_t recorded = 0;
   std::uint64_t windows = 0;
   bool recording = true;
-  // A million faults in a second, looked at each millisecond.
+  // A million faults per second, reported each millisecond.
   for (std::uint64_t now = kStart; now < kStart + 10'000 * kMs; now += kMs) {
     if (!recording) {
       recording = budget.may_open(at(now));
@@ -54,7 +54,7 @@ TEST(FaultBudget, CountsByTheTimeThatTheProgramUsesWhichMayBeLittle) {
   EXPECT_FALSE(budget.spend(24'000, at(kStart)));
   budget.close(at(kStart));
   budget.open(0);
-  EXPECT_FALSE(budget.may_open({kStart + 20 * kMs, kStart})) << "it waited all the time";
+  EXPECT_FALSE(budget.may_open({kStart + 20 * kMs, kStart})) << "the program waited all the time";
   EXPECT_TRUE(budget.may_open({kStart + 400 * kMs, kStart + 100 * kMs}));
 }
 
@@ -69,7 +69,7 @@ TEST(Shares, AddUpToTheWhole) {
       all += share;
     }
     EXPECT_EQ(all, 12'345U);
-    EXPECT_EQ(shares.next(), 1U) << "the next fault stands for itself";
+    EXPECT_EQ(shares.next(), 1U) << "the next fault stands only for itself";
   }
   EXPECT_EQ(Shares().next(), 1U);
 }
@@ -88,7 +88,7 @@ TEST(FaultSampling, IsTheLessCertainTheMoreIsUnseenAndTheMoreWindowsDiffer) {
   FaultSampling changing = much;
   changing.add_gap(10'000, 100, none);
   EXPECT_GT(changing.variance.copies, steady.variance.copies);
-  EXPECT_GT(steady.variance.zero_fills, 0) << "none of a hundred is not none at all";
+  EXPECT_GT(steady.variance.zero_fills, 0) << "no zero-fill among a hundred faults does not mean none at all";
 }
 
 }  // namespace

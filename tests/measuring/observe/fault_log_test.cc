@@ -102,7 +102,7 @@ TEST_F(FaultLogTest, AFileThatCannotGrowEndsWithAWholeLine) {
   ::signal(SIGXFSZ, handler);
   EXPECT_GT(result.written, 100U);
   EXPECT_EQ(result.written + result.not_written, 1000U);
-  EXPECT_EQ(lines().size(), result.written);  // none of them is half a line
+  EXPECT_EQ(lines().size(), result.written);  // no line is cut
 }
 
 TEST_F(FaultLogTest, KeepsNoMoreThanSixteenMebibytesForAReaderThatSleeps) {
@@ -114,7 +114,7 @@ TEST_F(FaultLogTest, KeepsNoMoreThanSixteenMebibytesForAReaderThatSleeps) {
   for (std::uint64_t i = 0; i < kFaults; ++i) log.add(fault(5000), FaultClass::kCopy, 0, &kHeap, &kCode);
   const FaultLogResult result = log.finish();
   ::close(ends[0]);
-  EXPECT_GT(result.written, 100U);  // what a pipe takes that nobody reads
+  EXPECT_GT(result.written, 100U);  // lines that fit into a pipe without a reader
   EXPECT_LT(result.written, 1000U);
   EXPECT_EQ(result.written + result.not_written, kFaults);
   EXPECT_EQ(result.problem, "its reader was too slow");

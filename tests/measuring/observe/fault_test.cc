@@ -77,7 +77,7 @@ TEST(Fault, ANewAnonymousPageIsAZeroFillUnlessItCameFromElsewhere) {
   swapped.major = true;
   EXPECT_EQ(classify(swapped, &kAnonymous), FaultClass::kOther) << "from swap";
   EXPECT_EQ(classify(allocating(kWrite, false), &kAnonymous), FaultClass::kCopy)
-      << "a file's page that mremap moved there";
+      << "a page of a file that mremap moved there";
   EXPECT_EQ(classify(fault_of_code(kRead), &kAnonymous), FaultClass::kOther) << "the shared zero page";
 }
 
@@ -121,7 +121,7 @@ TEST(FaultPairing, AFaultWithoutAnEndIsToldWhenTheNextOneBegins) {
 }
 
 TEST(FaultPairing, AnInterruptsOwnFaultTakesNothingFromTheOneItCameAmid) {
-  for (const bool before : {true, false}) {  // the fault allocates before the interrupt comes, or after it
+  for (const bool before : {true, false}) {  // the fault's allocation comes before the interrupt, or after it
     FaultPairing pairing;
     const FaultEvent allocation = event(FaultEvent::Kind::kAllocation, 1, before ? 110 : 130);
     EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWriteProtected), 0x1234)).empty());
@@ -138,12 +138,12 @@ TEST(FaultPairing, AnInterruptsOwnFaultTakesNothingFromTheOneItCameAmid) {
     EXPECT_EQ(over[0].end_ns - over[0].begin_ns, 40U);
     EXPECT_EQ(classify(over[1], nullptr), FaultClass::kOther);
     EXPECT_EQ(over[1].address, 0x9000U);
-    EXPECT_TRUE(pairing.apply(at_address(begin(1, 200, kWrite), 0x5000)).empty()) << "nothing is open any more";
+    EXPECT_TRUE(pairing.apply(at_address(begin(1, 200, kWrite), 0x5000)).empty()) << "no fault is open any more";
   }
 }
 
 TEST(FaultPairing, AFaultThatEndsShowsThatTheOneBeforeItHadLostItsEnd) {
-  FaultPairing pairing;  // a signal's frame, which the kernel writes
+  FaultPairing pairing;  // the fault is on a signal frame, which the kernel writes
   EXPECT_TRUE(pairing.apply(at_address(begin(1, 100, kWrite), 0)).empty());
   EXPECT_TRUE(pairing.apply(at_address(begin(1, 120, 2), 0x7000)).empty());
   const std::vector<Fault> over = pairing.apply(at_address(event(FaultEvent::Kind::kEnd, 1, 140), 0x7000));
@@ -189,13 +189,13 @@ TEST(FaultPairing, PagesThatNoHandledFaultAllocatedAreOfSystemCalls) {
   apply(begin(1, 100, kWriteProtected));
   apply(allocation_of_program(1, 110));
   apply(event(FaultEvent::Kind::kEnd, 1, 120));
-  apply(event(FaultEvent::Kind::kAllocation, 1, 130));  // of a file
+  apply(event(FaultEvent::Kind::kAllocation, 1, 130));  // this page was allocated for a file
   EXPECT_EQ(pairing.in_system_calls().copies, 0U);
   apply(allocation_of_program(1, 140));
   apply(allocation_of_program(2, 150, true));
   EXPECT_EQ(pairing.in_system_calls().copies, 1U);
   EXPECT_EQ(pairing.in_system_calls().zero_fills, 1U);
-  apply(begin(1, 200, kWrite));  // ends in a signal, whose handler allocates
+  apply(begin(1, 200, kWrite));  // this fault ends in a signal, whose handler causes an allocation
   apply(allocation_of_program(1, 210));
   EXPECT_EQ(pairing.in_system_calls().copies, 2U) << "as far as is known";
   apply(begin(1, 300, kWrite));

@@ -24,7 +24,7 @@ namespace {
 const std::size_t kPage = page_bytes();
 constexpr std::size_t kPages = 2000;
 
-/// A child that shares pages with us, and writes the first `count` of them when it is told to.
+/// A child that shares pages with this process. On request, the child writes the first `count` of these pages.
 class Writer {
  public:
   explicit Writer(std::size_t count) {
@@ -91,7 +91,7 @@ TEST_P(FaultTracerTest, CountsAndWritesTheCopiesOfAProcessThatItJoined) {
   options.interval_s = 0.05;
   options.faults_file = file;
   options.while_running = true;
-  std::size_t told = 0;  // by the tracer's thread; read when that has ended
+  std::size_t told = 0;  // written by the tracer's thread, read after that thread has ended
   options.tell = [&](const FaultInterval&, bool) { ++told; };
   std::optional<FaultTracer> tracer;
   try {
@@ -111,7 +111,7 @@ TEST_P(FaultTracerTest, CountsAndWritesTheCopiesOfAProcessThatItJoined) {
   for (const MappingFaults& mapping : process.mappings) {
     if (writer.address() >= mapping.begin && writer.address() < mapping.end) copies += mapping.counts.copies;
   }
-  EXPECT_GE(copies, 1500U);  // the kernel may join what lies beside it to the mapping
+  EXPECT_GE(copies, 1500U);  // the kernel may merge the mapping with its neighbors
   EXPECT_EQ(data.log->written, process.counts.all());
   std::ifstream lines(file);
   const auto count = std::count(std::istreambuf_iterator<char>(lines), {}, '\n');
@@ -136,8 +136,8 @@ TEST_P(FaultTracerTest, ThatIsDroppedEndsItsThread) {
   writer.let_write();
 }
 
-/// Populates pages when a byte arrives, on a stack that ends where nothing may be read: perf, which copies more of it
-/// for a sample than there is, faults itself.
+/// Populates pages when a byte arrives, on a stack that ends at an unreadable page. For a sample, perf copies more
+/// bytes than the stack has, and so causes faults itself.
 void* fault_at_the_end_of_a_stack(void* go) {
   char word = 0;
   if (::read(*static_cast<int*>(go), &word, 1) != 1) ::_exit(1);
@@ -157,7 +157,7 @@ std::uint64_t own_faults() {
   return static_cast<std::uint64_t>(usage.ru_minflt) + static_cast<std::uint64_t>(usage.ru_majflt);
 }
 
-/// What the child does. Of the faults before it is ready, its parent learns how many they were.
+/// The work of the child. When ready, the child reports the number of its faults so far to the parent.
 [[noreturn]] void fault_on_a_short_stack(int go, int ready) {
   const std::size_t kStack = 16 * kPage;
   char* stack =
@@ -176,16 +176,16 @@ std::uint64_t own_faults() {
 }
 
 TEST_P(FaultTracerTest, FaultsOfASamplerAreNotTheProgramS) {
-  if (std::string(GetParam()) == "software") GTEST_SKIP() << "faults in the kernel are not seen";
+  if (std::string(GetParam()) == "software") GTEST_SKIP() << "faults in the kernel are unseen";
 #ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "a thread of the sanitizer's needs a larger stack";
+  GTEST_SKIP() << "the thread sanitizer needs a larger stack";
 #endif
   int go[2];
   int ready[2];
   ASSERT_EQ(::pipe(go) + ::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) fault_on_a_short_stack(go[0], ready[1]);
-  ::close(ready[1]);  // what a child that fails leaves is read as nothing
+  ::close(ready[1]);  // if the child fails, the parent reads the end of the pipe
   std::uint64_t before = 0;
   ASSERT_EQ(::read(ready[0], &before, sizeof before), static_cast<ssize_t>(sizeof before));
   std::optional<FaultTracer> tracer;

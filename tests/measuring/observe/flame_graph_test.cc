@@ -15,7 +15,7 @@ TEST(FlameGraph, HasABoxForEachFunctionUnderItsCaller) {
   const std::string svg = flame_graph_svg(
       {{{"main", "f", "calloc"}, 108}, {{"main", "f", "g", "memset"}, 30}, {{"main", "h", "calloc"}, 50}},
       {"title", "subtitle", false});
-  // all, main, f, calloc, g, memset, h, calloc
+  // The boxes of all, main, f, calloc, g, memset, h and calloc.
   EXPECT_EQ(count(svg, "<g><title>"), 8U);
   EXPECT_NE(svg.find("<title>all: 188 B, 100.0 %</title>"), std::string::npos);
   EXPECT_NE(svg.find("<title>f: 138 B, 73.4 %</title>"), std::string::npos);

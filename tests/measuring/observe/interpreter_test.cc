@@ -29,7 +29,7 @@ TEST(ScriptNames, SayWhatToDoWhereThereAreNone) {
   EXPECT_EQ(list[1].names.why(), "it wrote no perf map: start it with -X perf, or with PYTHONPERFSUPPORT=1");
   EXPECT_EQ(*list[2].names, "perf map");
   const std::string lines = script_names_lines(list);
-  EXPECT_NE(lines.find("no names of script functions: of CPython 3.11, it wrote no perf map"), std::string::npos);
+  EXPECT_NE(lines.find("! CPython 3.11 names no functions of scripts (it wrote no perf map"), std::string::npos);
   EXPECT_EQ(lines.find("Node"), std::string::npos);
   EXPECT_EQ(script_names_lines({}), "");
 }
@@ -46,7 +46,7 @@ TEST(ScriptNames, ADamagedMapIsALine) {
   ScriptNames names;
   names.add("/usr/bin/node", true, "/tmp/perf-1.map: line 7 is damaged");
   EXPECT_EQ(script_names_lines(names.list()),
-            "! names of Node.js's functions are missing or wrong: /tmp/perf-1.map: line 7\n  is damaged\n");
+            "! Names of Node.js's functions are missing or wrong: /tmp/perf-1.map: line 7\n  is damaged.\n");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ KernelEvent event_of_made_up() {
   const auto put = [&](std::size_t at, auto value) { std::memcpy(event.raw.data() + at, &value, sizeof value); };
   std::memcpy(event.raw.data() + 8, "program", 7);
   put(24, pid_t{-5});
-  put(28, std::uint32_t{5} << 16 | 64U);  // five bytes at 64
+  put(28, std::uint32_t{5} << 16 | 64U);  // five bytes at offset 64
   put(32, std::uint64_t{100});
   put(40, std::uint64_t{200});
   put(48, std::uint8_t{1});
@@ -116,7 +116,7 @@ TEST(KernelEventKind, OfEveryTracepointOfThisKernelCanBeDescribed) {
       EXPECT_LE(type.fields().size(), 64U) << name;
       ++known;
     } catch (const UsageError&) {
-      // ftrace's own events ("ftrace:function") have no number that perf takes.
+      // perf does not accept the numbers of ftrace's own events ("ftrace:function").
     }
   }
   EXPECT_GT(known, names.size() * 9 / 10);

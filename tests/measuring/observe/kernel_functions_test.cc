@@ -5,7 +5,7 @@
 namespace zerotax {
 namespace {
 
-/// A stack of the program with these kernel functions on top, outermost first.
+/// A stack of the program with these kernel functions on top. The outermost function is first.
 Stack stack(const std::vector<std::string>& kernel) {
   Stack made{{"fork-snapshot", ""}, {"write_page", "fork-snapshot"}};
   for (const std::string& function : kernel) made.push_back({function, "kernel"});

@@ -28,7 +28,7 @@ TEST_F(KernelSymbolsTest, AnAddressBelongsToTheFunctionThatBeginsBeforeIt) {
   EXPECT_EQ(symbols.name(0xffffffff81000100), "do_fault");
   EXPECT_EQ(symbols.name(0xffffffff810001ff), "do_fault");
   EXPECT_EQ(symbols.name(0xffffffff810000ff), "_stext");
-  EXPECT_EQ(symbols.name(0xffffffff81000250), "do_fault") << "data is no function";
+  EXPECT_EQ(symbols.name(0xffffffff81000250), "do_fault") << "data is not a function";
   EXPECT_EQ(symbols.name(0xffffffffc0000001), "mod");
   EXPECT_EQ(symbols.name(0x1000), "kernel function");
 }

@@ -11,7 +11,7 @@ constexpr pid_t kParent = 10;
 constexpr pid_t kChild = 11;
 constexpr pid_t kOther = 12;
 
-/// Processes hold every page, unless it was said that they gave it up.
+/// A fixture in which a process has every page, unless given_up_ lists the page.
 class PageSharingTest : public ::testing::Test {
  protected:
   FaultClass fault(pid_t pid, std::uint64_t page) { return sharing_.anonymous_fault(pid, page, ++time_ns_); }
@@ -23,7 +23,7 @@ class PageSharingTest : public ::testing::Test {
 
 TEST_F(PageSharingTest, TheFirstFaultOnAPageFillsItWithZeros) {
   EXPECT_EQ(fault(kParent, 1), FaultClass::kZeroFill);
-  EXPECT_EQ(fault(kParent, 1), FaultClass::kZeroFill) << "it had been given back";
+  EXPECT_EQ(fault(kParent, 1), FaultClass::kZeroFill) << "the page had been returned";
 }
 
 TEST_F(PageSharingTest, TheFirstWriterAfterAForkCopiesAndTheLastReuses) {
@@ -57,7 +57,7 @@ TEST_F(PageSharingTest, ACopyIsSharedByTheNextForkAlone) {
   sharing_.fork(kParent, kChild);
   EXPECT_EQ(fault(kParent, 1), FaultClass::kCopy);
   sharing_.fork(kParent, kOther);
-  EXPECT_EQ(fault(kChild, 1), FaultClass::kReuse) << "the first child has the old page alone";
+  EXPECT_EQ(fault(kChild, 1), FaultClass::kReuse) << "only the first child has the old page";
   EXPECT_EQ(fault(kOther, 1), FaultClass::kCopy);
   EXPECT_EQ(fault(kParent, 1), FaultClass::kReuse);
 }
@@ -76,7 +76,7 @@ TEST_F(PageSharingTest, PagesThatWereThereBeforeAreKnownByTheKernelsWord) {
   sharing_.found(kParent, 2, 0, false, 0);
   sharing_.found(kParent, 3, 0, true, 0);
   sharing_.found(kChild, 3, 0, true, kParent);
-  EXPECT_EQ(fault(kParent, 1), FaultClass::kCopy) << "shared with one that is not watched";
+  EXPECT_EQ(fault(kParent, 1), FaultClass::kCopy) << "shared with a process that is not watched";
   EXPECT_EQ(fault(kParent, 2), FaultClass::kReuse);
   EXPECT_EQ(fault(kParent, 3), FaultClass::kCopy);
   EXPECT_EQ(fault(kChild, 3), FaultClass::kReuse);
@@ -111,7 +111,7 @@ TEST_F(PageSharingTest, APartOfAHugePageIsCopiedWhileAnotherProcessHasAnyPart) {
   sharing_.fork(kParent, kChild);
   EXPECT_EQ(fault(kParent, 600), FaultClass::kCopy);
   EXPECT_EQ(fault(kChild, 600), FaultClass::kCopy) << "the parent has the other parts";
-  EXPECT_EQ(fault(kChild, 600), FaultClass::kZeroFill) << "it had been given back";
+  EXPECT_EQ(fault(kChild, 600), FaultClass::kZeroFill) << "the page had been returned";
   sharing_.end(kChild);
   EXPECT_EQ(fault(kParent, 601), FaultClass::kReuse);
 }

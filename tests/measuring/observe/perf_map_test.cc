@@ -30,7 +30,7 @@ TEST(PerfMapNames, WhatIsNamedLaterReplacesWhatItOverlaps) {
   PerfMapNames names;
   names.add("1000 100 old\n2000 100 kept\n1080 10 new\n");
   EXPECT_EQ(name_at(names, 0x1080), "new");
-  EXPECT_EQ(name_at(names, 0x1000), "");  // its code is gone
+  EXPECT_EQ(name_at(names, 0x1000), "");  // the function's code was freed
   EXPECT_EQ(name_at(names, 0x2000), "kept");
 }
 
@@ -88,7 +88,7 @@ TEST(ScriptFunction, OfAnotherInterpreterIsItsNameWithoutControlCharacters) {
   EXPECT_EQ(script_frame(script_function("x")).module, "perf map");
 }
 
-/// The perf map of this very process, removed at the end.
+/// A fixture with the perf map of this process. The map is removed at the end.
 class PerfMapOfOurs : public testing::Test {
  protected:
   PerfMapOfOurs() { std::filesystem::remove(path_); }
@@ -126,7 +126,7 @@ TEST_F(PerfMapOfOurs, ThatIsDamagedIsReportedWithItsPath) {
 }
 
 TEST_F(PerfMapOfOurs, OfAnotherUserIsRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a file";
   write("1000 10 one\n");
   ASSERT_EQ(::chown(path_.c_str(), 65534, 65534), 0);
   EXPECT_EQ(named(0x1000), "");
@@ -137,7 +137,7 @@ TEST_F(PerfMapOfOurs, ThatEverybodyMayWriteToIsRefused) {
   write("1000 10 one\n");
   ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);
   EXPECT_EQ(named(0x1000), "");
-  EXPECT_EQ(map_.problem(), path_ + ": everybody may write to it");
+  EXPECT_EQ(map_.problem(), path_ + ": any user may write to it");
 }
 
 TEST_F(PerfMapOfOurs, ThatIsALinkOrNoRegularFileIsRefused) {
@@ -164,14 +164,14 @@ TEST_F(PerfMapOfOurs, BeyondItsLimitIsNotRead) {
   write("1000 10 one\n");
   std::filesystem::resize_file(path_, PerfMapFile::kMostBytes + 1);
   EXPECT_EQ(named(0x1000), "one");
-  EXPECT_EQ(map_.problem(), path_ + ": it is larger than 64 MiB: only its beginning is read");
+  EXPECT_EQ(map_.problem(), path_ + ": it is larger than 64 MiB, so only its beginning is read");
 }
 
 TEST_F(PerfMapOfOurs, OfAParentNamesWhatItsChildHasFromIt) {
   write("1000 10 parent's\n");
   PerfMap child(1, std::make_shared<PerfMap>(::getpid()));
   const PerfMapNames::Entry* entry = child.find(0x1000);
-  // The parent's is read when it is first asked.
+  // The parent's perf map is read at the child's first request.
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->function.function, "parent's");
 }

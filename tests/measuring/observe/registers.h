@@ -2,8 +2,8 @@
 
 #include "os/processor.h"
 
-/// Reads those registers of the calling function that unwinding needs: the stack pointer, the program counter and those
-/// that functions keep.
+/// Reads those registers of the calling function that unwinding needs: the stack pointer, the program counter and the
+/// registers that functions preserve.
 #if defined(__x86_64__)
 #define ZEROTAX_READ_REGISTERS(to)                                                                   \
   asm volatile("mov %%rsp, %0\n lea 0(%%rip), %%rax\n mov %%rax, %1\n mov %%rbp, %2\n mov %%rbx, %3" \

@@ -13,7 +13,7 @@
 namespace zerotax {
 namespace {
 
-/// Where this very line is, in the numbering of this program's file.
+/// The address of this function, as the program's file counts addresses.
 [[gnu::noinline]] std::uint64_t own_address() {
   link_map* map = nullptr;
   Dl_info info{};

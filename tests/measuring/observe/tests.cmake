@@ -1,2 +1,3 @@
-# Its stack is a real one, of code that a sanitizer does not rewrite; and a sanitizer has a memset of its own.
+# unwinder_test unwinds a real stack of code that no sanitizer may rewrite. fill_test needs the real memset, which a
+# sanitizer replaces.
 set(not_sanitized unwinder_test fill_test)

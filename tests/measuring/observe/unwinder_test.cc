@@ -19,7 +19,7 @@
 namespace zerotax {
 namespace {
 
-/// Where the stack of this thread ends; how far away that is depends on the environment, and on chance.
+/// The end of this thread's stack, whose distance depends on the environment and on chance.
 std::uintptr_t stack_end() {
   pthread_attr_t attributes{};
   void* lowest = nullptr;
@@ -30,13 +30,14 @@ std::uintptr_t stack_end() {
   return reinterpret_cast<std::uintptr_t>(lowest) + bytes;
 }
 
-/// A sample of this very thread, as the kernel would take it here: the registers that unwinding needs, and the stack.
+/// A sample of this thread, like a sample that the kernel would take here: the registers that unwinding needs, and the
+/// stack.
 __attribute__((noinline)) PerfEvent look(std::size_t stack_bytes) {
   PerfEvent sample;
   sample.has_user = true;
   ZEROTAX_READ_REGISTERS(sample.registers);
   const std::uint64_t sp = sample.registers[kStackPointer];
-  // The kernel, too, copies no more than there is.
+  // Like the kernel, copies no more of the stack than exists.
   sample.stack.resize(std::min(stack_bytes, stack_end() - sp));
   std::memcpy(sample.stack.data(), reinterpret_cast<const void*>(sp), sample.stack.size());
   return sample;
@@ -54,7 +55,7 @@ __attribute__((noinline)) PerfEvent outer_function(std::size_t bytes) {
   return sample;
 }
 
-/// The executable mappings of this process, as perf tells of them.
+/// Reports the executable mappings of this process to the unwinder, as perf would.
 void map_self(Unwinder& unwinder) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -91,7 +92,6 @@ TEST(Unwinder, NamesTheCallsOutermostFirst) {
   const auto names = functions(stack);
   EXPECT_TRUE(ends_with(names, {"outer_function", "inner_function", "look"})) << testing::PrintToString(names);
   EXPECT_EQ(stack.back().module, "observe_tests");
-  // The same process again, and the same names.
   EXPECT_EQ(functions(unwinder.frames(outer_function(6000))), names);
 }
 
@@ -102,7 +102,7 @@ TEST(Unwinder, KnowsWhereAFunctionThatItHasNamedEnds) {
   const std::string name = unwinder.name(begin).function;
   std::uint64_t end = begin;
   for (; unwinder.name(end).function == name; ++end) EXPECT_EQ(unwinder.name(end).offset, end - begin);
-  // Another one, that has named none before, agrees at both sides of the end.
+  // The second unwinder has not named the function before, but must find the same end of the function.
   Unwinder other(static_cast<std::uint32_t>(::getpid()));
   map_self(other);
   EXPECT_EQ(other.name(end).function, unwinder.name(end).function);
@@ -116,7 +116,7 @@ TEST(Unwinder, NamesThatAnotherProcessNeededAreKnown) {
   Unwinder other(static_cast<std::uint32_t>(::getpid()));
   map_self(other);
   const auto begin = reinterpret_cast<std::uint64_t>(&inner_function);
-  other.name(reinterpret_cast<std::uint64_t>(&outer_function));  // opens the files
+  other.name(reinterpret_cast<std::uint64_t>(&outer_function));  // this call makes the reader open the files
   const Frame frame = unwinder.name(begin + 1);
   const pid_t reader = FileReader::shared().pid();
   ASSERT_GT(reader, 0);

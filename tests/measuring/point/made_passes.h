@@ -16,7 +16,7 @@
 
 namespace zerotax {
 
-/// A pass as a probe would have left it.
+/// A pass with the contents that a probe would have left.
 inline PassResult make_pass(std::size_t ops, const std::function<void(SampleBlock&)>& fill,
                             PassResult::Status status = PassResult::Status::kOk, const std::string& reason = "") {
   auto bytes = std::make_unique<unsigned char[]>(SampleBlock::bytes(ops));
@@ -30,7 +30,7 @@ inline PassResult make_pass(std::size_t ops, const std::function<void(SampleBloc
 
 inline OpSample& op(SampleBlock& samples, std::size_t i) { return (&samples.ops[0])[i]; }
 
-/// The median of calloc_ns in timing_pass(8): of 1 ms, 105, 106 and 107 ns.
+/// The median of calloc_ns in the steady state of timing_pass(8), whose values are 1 ms, 105, 106 and 107 ns.
 inline constexpr double kSteadyOfEight = 106.5;
 
 inline PassResult timing_pass(std::size_t ops) {

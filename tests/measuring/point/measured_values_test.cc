@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kOps = 8;
 
-/// Passes of a case that forks, in which every figure of every operation is `value`.
+/// Passes of a case that forks. Every metric of every operation is `value`.
 PassResult pass_of(std::int64_t value) {
   auto bytes = std::make_unique<unsigned char[]>(SampleBlock::bytes(kOps));
   auto& samples = *reinterpret_cast<SampleBlock*>(bytes.get());
@@ -39,7 +39,7 @@ Point point_of_passes() {
   return measured_point(plan, plan.points.at(0), passes);
 }
 
-// That a row names what the probe measured is all that a metric needs to be in a point and in its first operations.
+// A metric needs only a row that names its source to appear in a point and in the point's first operations.
 TEST(MeasuredValues, ARowWithASourceIsMeasuredByItsPassAlone) {
   ONLY_ON_A_REAL_CPU();
   const Point point = point_of_passes();

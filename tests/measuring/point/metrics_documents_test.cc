@@ -1,5 +1,5 @@
-// The committed documents match the table of metrics. After a change of the table, ZEROTAX_WRITE=1
-// build/tests/point_tests writes them again.
+// Checks that the committed documents match the table of metrics. After a change of the table, ZEROTAX_WRITE=1
+// build/tests/point_tests writes the documents again.
 #include <gtest/gtest.h>
 
 #include "metrics_page.h"

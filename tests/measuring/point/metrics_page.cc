@@ -45,7 +45,8 @@ Next: [method.md](../../docs/method.md) explains the measurements, and [findings
 constexpr const char* kColumns =
     "| JSON key | CSV column | unit | pass | also in | meaning |\n|---|---|---|---|---|---|\n";
 
-/// What each description repeats: the page's head and the columns of the unit and the pass say it.
+/// Phrases to remove from descriptions, because the head of the page, or its columns for unit and pass, already say the
+/// same.
 constexpr std::array<std::string_view, 6> kSaidElsewhere{", in nanoseconds",     ", in bytes",
                                                          ", per operation",      ", in the steady state",
                                                          ", in the timing pass", ", in the faults pass"};

@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// results/schema/metrics.md: every metric with its unit, its key in JSON, its column in points.csv, its pass and its
-/// meaning.
+/// The text of results/schema/metrics.md: every metric with its unit, its key in JSON, its column in points.csv, its
+/// pass and its meaning.
 std::string metrics_page();
 
 }  // namespace zerotax

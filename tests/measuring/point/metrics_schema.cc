@@ -11,14 +11,14 @@ namespace {
 
 using Rows = std::vector<const MetricRow*>;
 
-// The keys of a point that are not metrics come before and after them.
+// The keys of a point before and after its metrics.
 constexpr std::array kBefore{"allocator", "version", "preload", "env",         "case",   "size_bytes",
                              "touch",     "thread",  "ops",     "audited_ops", "status", "reason"};
 constexpr std::array kBehind{"transfer", "fork", "held", "first_ops", "modes", "violations", "host"};
 
 Json reference(const std::string& definition) { return {{"$ref", "#/$defs/" + definition}}; }
 
-/// The type of a row's value; `single`: of one operation.
+/// The schema type of a row's value. `single` selects the type for a single operation.
 Json type_of(const MetricRow& row, bool single) {
   switch (row.kind) {
     case MetricKind::kTimeSpread:
@@ -47,7 +47,7 @@ Json property_of(const MetricRow& row, const std::string& description, bool sing
   return property;
 }
 
-/// An object of which only these properties are kept, and none is required.
+/// A copy of an object's schema with only these properties, all required.
 Json emptied(const Json& object, std::initializer_list<const char*> kept) {
   Json schema{{"description", object.value("description", "")}, {"type", "object"}, {"additionalProperties", false}};
   schema["required"] = Json::array();
@@ -59,7 +59,7 @@ Json emptied(const Json& object, std::initializer_list<const char*> kept) {
   return schema;
 }
 
-/// Adds a row's property to the object of its group; objects on the way to it take their descriptions from `old`.
+/// Adds a row's property to the object of its group. Objects that do not exist yet get their descriptions from `old`.
 void add_row(const MetricRow& row, const MetricElsewhere* place, const Json& old, Json& schema) {
   Json* at = &schema;
   const Json* was = &old;

@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// results/schema/point.schema.json with every metric as the table has it: its properties and their order, types, words
-/// and descriptions, and which are required. The rest of `schema` stays unchanged.
+/// Returns results/schema/point.schema.json with its metrics updated from the table: their properties, order, types and
+/// descriptions, and which are required. The rest of `schema` stays unchanged.
 Json with_metrics(const Json& schema);
 
 }  // namespace zerotax

@@ -1,2 +1,3 @@
-# Points come from plans, which are made in run. The page and schema of the metrics are made here alone.
+# Points come from plans, which the library of the room `run` makes. Only this folder makes the page and schema of the
+# metrics.
 set(libraries zerotax_run)

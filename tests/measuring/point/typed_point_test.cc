@@ -27,7 +27,7 @@ std::vector<Json> points_of_lines(const fs::path& path) {
   return points;
 }
 
-/// Every point that is committed: of the study, of the reports, of cases that receive and of cases that fork.
+/// Every committed point: of the study, of the reports, of cases that receive and of cases that fork.
 std::vector<Json> committed_points() {
   std::vector<Json> points;
   for (const auto& entry : fs::recursive_directory_iterator(kReference)) {
@@ -40,7 +40,9 @@ std::vector<Json> committed_points() {
       }
     }
     for (const Json& point : found) {
-      if (point.contains("first_ops")) points.push_back(point);  // else a point of another kind
+      if (point.contains("first_ops"))
+        points.push_back(point);  // some documents have points of a different kind,
+                                  // without first_ops
     }
   }
   return points;
@@ -129,8 +131,8 @@ TEST(TypedPoint, AnswersForAMetricByItsKind) {
   EXPECT_EQ(point.first()->number(Metric::kCallocNs), json["first_ops"][0]["calloc_ns"].get<double>());
 }
 
-/// The answers of a point are those that its JSON gave until now.
-/// The second method: calloc, touching and free of an operation, added up in its JSON.
+/// The tests below compare a point's answers with sums of values from the point's JSON. This function adds the values
+/// for calloc, touching and free of an operation.
 std::optional<double> sum_in(const Json& values, const std::string& unit, bool touched) {
   double sum = 0;
   for (const std::string part : {"calloc_", "touch_", "free_"}) {
@@ -232,7 +234,7 @@ TEST(TypedPoint, StatusesHaveOneWordEach) {
   EXPECT_FALSE(has_result(PointStatus::kTimeout));
 }
 
-/// The columns of the committed file, which an earlier version wrote, are all there and hold what they held.
+/// An earlier version wrote the committed file. All its columns still exist, with the same values.
 TEST(TypedPoint, TheCommittedCsvIsWhatThePointsSay) {
   const auto rows_of = [](const std::string& text) {
     std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));

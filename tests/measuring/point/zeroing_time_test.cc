@@ -31,8 +31,8 @@ TEST_F(ZeroingTimeTest, InlineZeroingIsTimedByTheDifference) {
     }
   });
   const Json point = json(passes);
-  // Seven tenths of the timing pass's median, of the operations after the fourth: 104 to 107 ns, the first of them 1
-  // ms.
+  // Seven tenths of the timing pass's median. The median is over the last four operations, which took 1 ms, 105, 106
+  // and 107 ns.
   EXPECT_EQ(point["calloc_ns"]["median"], kSteadyOfEight);
   EXPECT_EQ(point["zero_ns"], static_cast<int>(0.7 * kSteadyOfEight));
   EXPECT_EQ(point["zero_ns_method"], "calloc minus malloc");
@@ -93,7 +93,7 @@ TEST_F(ZeroingTimeTest, TimeOfZeroingIsOfOperationsThatZeroed) {
   const Json point = json(passes);
   EXPECT_EQ(point["zero_ns"], 0);
   EXPECT_EQ(point["zero_ns_method"], "nothing to time");
-  EXPECT_EQ(point["first_ops"][0]["zero_ns"], 1'000'000) << "all of that calloc";
+  EXPECT_EQ(point["first_ops"][0]["zero_ns"], 1'000'000) << "all time of that calloc";
   EXPECT_EQ(point["first_ops"][1]["zero_ns"], 0);
 }
 
@@ -116,7 +116,7 @@ TEST_F(ZeroingTimeTest, ADifferenceBelowZeroTellsNothing) {
   passes.audit = audit_pass(1 << 20, 1 << 20, kByInline);
   passes.differential = make_pass(4, [](SampleBlock& samples) {
     for (std::size_t i = 0; i < 4; ++i) {
-      // The first two are warm-up.
+      // The first two operations are warm-up.
       op(samples, i).calloc_ns = i < 2 ? 9000 : 200;
       op(samples, i).malloc_ns = 300;
     }

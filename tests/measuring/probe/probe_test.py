@@ -1,4 +1,4 @@
-"""The measured executables are Google Benchmark programs that people can run as they know them."""
+"""The measured executables are Google Benchmark programs, which accept the usual options of Google Benchmark."""
 
 import json
 import os

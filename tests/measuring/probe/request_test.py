@@ -1,4 +1,4 @@
-"""Measurements follow the request: configuration, thread, repeats and time."""
+"""Measurements follow the request: its configuration, thread, repeats and time."""
 
 import json
 import shutil
@@ -25,8 +25,8 @@ def needs(program):
 
 
 def test_a_configuration_reaches_the_measured_process():
-    # With a threshold that is given it maps every larger block each time; with its own it raises it at the first free. The
-    # value has an = of its own.
+    # With this fixed threshold, glibc maps every larger block each time. Without a fixed threshold, the threshold would
+    # rise at the first free. The value contains an equals sign, which --env must keep.
     tunables = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=131072"
     run = measure(
         "--allocator", "glibc", "--allocator", f"other={PLANTED / 'libplanted_never.so'}", "--env", f"glibc:{tunables}",
@@ -41,7 +41,7 @@ def test_a_configuration_reaches_the_measured_process():
 
 def test_the_worker_thread_is_another_than_the_main_thread():
     run = measure("--allocator", "glibc", "--size", 64 * KIB, "--thread", "main", "--thread", "worker", "--ops", 2)
-    # Only the main thread's heap is extended by brk: glibc maps one for every other thread.
+    # brk extends only the main thread's heap. For every other thread, glibc maps a heap.
     first = {point["thread"]: point["first_ops"][0]["calloc_syscalls"] for point in run["points"]}
     assert "brk" in first["main"]
     assert "brk" not in first["worker"] and "mmap" in first["worker"]
@@ -57,7 +57,7 @@ def test_each_pass_has_the_repeats_of_the_plan(tmp_path):
     assert zerotax(
         "run", *planted("planted_memset"), "--size", 8 * MIB, "--touch", 1, "--ops", 1, "--out", folder).returncode == 0
     plan = json.loads((folder / "plan.json").read_text())
-    # Three operations on 8 MiB take longer than the budget of a millisecond, and no fewer may be made.
+    # Three operations on 8 MiB take longer than the budget of a millisecond, but min_ops requires three.
     plan["points"][0]["repeats"] = {"ops": 9, "min_ops": 3, "audit_ops": 5, "zeroing_ops": 2, "budget_ms": 1}
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "points.jsonl").write_text("")

@@ -1,5 +1,6 @@
-"""arm64, in a virtual machine: with pages of 4 KiB every count is the one of this machine; with pages of 16 KiB it is one of
-whole pages. Needs build-arm64 (./run arm64)."""
+"""arm64 in a virtual machine. With pages of 4 KiB, every count equals the count on this machine. With pages of 16 KiB,
+counts are in whole pages. Needs build-arm64 (./run arm64).
+"""
 
 import json
 import os
@@ -10,13 +11,14 @@ from conftest import BUILD, KIB, MIB, SOURCE, UNHURRIED_MIMALLOC, check_schema, 
 
 ARM64 = SOURCE / "build-arm64"
 ALLOCATORS = ["glibc", "mimalloc", "largecache"]
-# How much largecache keeps is a share of the machine's memory, and the two machines differ in that.
+# largecache keeps a share of the machine's memory. The two machines differ in memory, so the size is fixed here.
 PLAN = [*options("allocator", ALLOCATORS), "--env", f"mimalloc:{UNHURRIED_MIMALLOC}",
         "--env", "largecache:LARGECACHE_RESERVE=256MiB", *options("size", [MIB, 20 * MIB]),
         *options("touch", [0, 1]), "--ops", 4]
 COUNTS = ["redundant_zeroed_bytes", "zeroed_bytes", "populated_bytes", "returned_bytes", "refilled_bytes", "kernel_zeroed_bytes",
           "calloc_faults", "calloc_syscalls", "free_syscalls"]
-# glibc's own memset is seen as other stores are: in whole pages, without the header of the next block.
+# On arm64, glibc's internal calls to memset are seen like other stores: in whole pages, without the header of the next
+# block.
 HEADER = 8
 
 pytestmark = pytest.mark.skipif(not (ARM64 / "bin" / "zerotax").exists(), reason="there is no build-arm64: ./run arm64 makes one")

@@ -1,4 +1,6 @@
-"""--allocator NAME=deb:RELEASE/PACKAGE: packages of other releases, with their own C library where they may need it."""
+"""--allocator NAME=deb:RELEASE/PACKAGE measures packages of other releases, with the C library of their release if they
+may need it.
+"""
 
 import os
 import re
@@ -14,7 +16,7 @@ ALLOCATORS = ["--allocator", "newest=deb:sid/libc6", "--allocator", "other=deb:b
 
 @pytest.fixture(name="run", scope="module")
 def measured():
-    """One with the C library of its release, and one without."""
+    """A run with two libraries: one uses the C library of its release, the other uses this system's C library."""
     done = zerotax("run", *ALLOCATORS, "--size", MIB, "--ops", 3, XDG_CACHE_HOME=CACHE, timeout=600)
     if done.returncode == 3 and "cannot fetch" in done.stderr:
         pytest.skip(done.stderr)
@@ -72,7 +74,7 @@ def loader_of(program):
 @pytest.mark.skipif(CC is None, reason="there is no C compiler")
 @pytest.mark.parametrize(("more", "missing"), [("", ""), ("int g(void); int f(void) { return g(); }", "undefined symbol: g")])
 def test_a_library_of_a_newer_release_is_refused_only_for_what_it_lacks_here(tmp_path, more, missing):
-    """A cached package that needs a newer C library than any that exists."""
+    """The cached package requires a newer C library than any that exists."""
     package = tmp_path / "zerotax" / "debs" / "sid-libmine"
     package.mkdir(parents=True)
     (package / "mine.c").write_text(ALLOCATOR + more)

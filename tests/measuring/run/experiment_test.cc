@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What happened, in its order.
+/// Records events in their order.
 class Diary {
  public:
   Item item(const std::string& name, const std::string& batch, bool audited, bool measured) {
@@ -82,7 +82,7 @@ TEST(Experiment, EndsAtAStopAndDoesNotFinishWhatWasUnderWay) {
     Experiment experiment("", diary.options());
     EXPECT_FALSE(experiment.run(items));
     EXPECT_EQ(diary.words.back(), "finished a");
-    EXPECT_TRUE(experiment.run({})) << "no signal asked for an end";
+    EXPECT_TRUE(experiment.run({})) << "no signal asked to stop";
   }
 }
 
@@ -115,7 +115,7 @@ TEST(PairOrder, AlternatesWithThePlaceOrFlipsTheCoinsOfItsSeed) {
   PairOrder alternating;
   EXPECT_TRUE(alternating.first_goes_first(0));
   EXPECT_FALSE(alternating.first_goes_first(1));
-  EXPECT_TRUE(alternating.first_goes_first(0)) << "it depends on nothing else";
+  EXPECT_TRUE(alternating.first_goes_first(0)) << "the order depends on the place only";
   PairOrder coins(2016);
   Random same(2016);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(coins.first_goes_first(i), same.below(2) == 0) << i;

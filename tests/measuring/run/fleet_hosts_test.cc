@@ -83,7 +83,7 @@ TEST(Hosts, TimesOfOthersBecomeUnavailableAndCountsStay) {
   EXPECT_EQ(points[2].why_not(Metric::kCallocNs), "measured on n2, which is unlike the other hosts (cpu: A and B)");
   EXPECT_EQ(points[2].count(Metric::kZeroedBytes), 7U);
   EXPECT_EQ(left_out_text(comparable, 1),
-            "Times of 1 point are left out: they were measured on hosts unlike the others: n2 (cpu: A and B).");
+            "Times of 1 point are left out, because the measuring hosts differ from the others: n2 (cpu: A and B).");
   EXPECT_EQ(left_out_text(comparable, 0), "");
 }
 

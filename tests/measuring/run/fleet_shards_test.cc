@@ -8,7 +8,7 @@
 namespace zerotax::fleet {
 namespace {
 
-/// Ten groups of three items each; the groups' times are 1 to 10 seconds.
+/// Ten groups of three items each. The times of the groups are 1 to 10 seconds.
 std::vector<Item> ten_groups() {
   std::vector<Item> items;
   for (int group = 1; group <= 10; ++group) {

@@ -1,4 +1,6 @@
-"""--on vm:…: the same command finds the same under another kernel, and what cannot be booted is said in one line."""
+"""With --on vm:…, the same command has the same result under another kernel. A machine that cannot be booted is
+reported in one line.
+"""
 
 import json
 import os
@@ -13,7 +15,7 @@ CACHE = BUILD / "tests" / "cache"
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache"]
 PLAN = [*options("allocator", ALLOCATORS), "--env", f"mimalloc:{UNHURRIED_MIMALLOC}",
         *options("size", [64 * KIB, MIB]), *options("touch", [0, 1]), "--ops", 4]
-# What the kernel gives a library's own pages by the way differs by a fault.
+# Maximum difference between counts of faults, because the kernel may populate more or fewer pages of a library.
 BY_THE_WAY = 2
 
 
@@ -22,7 +24,8 @@ def on(place, *words, **environment):
 
 
 def or_skip(done):
-    """Where no machine can be booted: without QEMU, or without a mirror of Debian for the first time."""
+    """Skips the test if no machine can be booted: without QEMU, or if a first fetch fails without a mirror of Debian.
+    """
     if done.returncode == 3 and ("is missing" in done.stderr or "cannot fetch" in done.stderr):
         pytest.skip(done.stderr)
     return done
@@ -63,7 +66,9 @@ def test_every_count_is_the_one_of_this_machine(there):
 
 
 def test_record_tells_faults_from_bytes_where_huge_pages_are_always_granted(tmp_path):
-    """Five times four blocks of 16 MiB, one byte written in each 64 KiB: whole huge pages are zeroed for it, and again."""
+    """The program allocates four blocks of 16 MiB five times, and writes one byte in each 64 KiB. The kernel zeroes
+    whole huge pages for these writes each time.
+    """
     kernel = {}
     for thp in ("always", "never"):
         file = tmp_path / f"{thp}.json"
@@ -75,12 +80,12 @@ def test_record_tells_faults_from_bytes_where_huge_pages_are_always_granted(tmp_
         kernel[thp] = record["totals"]["kernel"]
     written = 5 * 4 * 16 * MIB
     assert kernel["always"]["huge_bytes"] == written and kernel["never"]["huge_bytes"] == 0
-    # Besides, some small pages of the program itself.
+    # The remaining bytes are in small pages of the program itself.
     assert 0 <= kernel["always"]["zeroed_bytes"] - written < MIB
     assert 0 <= kernel["never"]["zeroed_bytes"] - written // 16 < MIB
     assert kernel["always"]["zero_fill_faults"] < 400
     assert 0 <= kernel["never"]["zero_fill_faults"] - written // (64 * KIB) < 400
-    # All but the first round is memory that it had before.
+    # In every round except the first, the kernel refills memory that the program had before.
     for zeroed, each in ((written, kernel["always"]), (written // 16, kernel["never"])):
         assert abs(each["refilled_bytes"] - zeroed * 4 // 5) < MIB
 
@@ -95,7 +100,7 @@ def test_times_of_an_emulated_cpu_are_not_available(there):
 
 
 def refused(done, status, *words):
-    """Earlier lines say what it fetches and boots."""
+    """Checks the exit status and the last line of standard error; earlier lines report the fetch and the boot."""
     assert done.returncode == status and done.stdout == "", done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith("zerotax: ") and "report it" not in last
@@ -128,7 +133,7 @@ def test_what_is_no_kernel_is_refused_with_what_qemu_says(tmp_path):
         pytest.skip("no QEMU")
     image = tmp_path / "vmlinuz-1"
     image.write_bytes(b"no kernel" * 1000)
-    refused(zerotax("doctor", "--on", f"vm:{image}", timeout=120), 3, "the virtual machine failed", "it said: ")
+    refused(zerotax("doctor", "--on", f"vm:{image}", timeout=120), 3, "the virtual machine failed", "its last message: ")
 
 
 @pytest.mark.parametrize(("full", "status"), [(True, 2), (False, 141)], ids=["full disk", "reader gone"])
@@ -164,7 +169,9 @@ def test_the_console_goes_to_a_file_that_had_one_before_and_to_no_other(tmp_path
 
 
 def test_mimalloc_1104_where_huge_pages_are_always_granted(tmp_path):
-    """calloc of 1 GB over and over, as it was reported: 2.0.9 writes zeros over all of it, 3.6.0 of sid does not."""
+    """The reported case: calloc of 1 GB in a loop. mimalloc 2.0.9 writes zeros over the whole block, and version 3.6.0
+    from Debian sid does not.
+    """
     file = tmp_path / "run.json"
     done = or_skip(on("vm:trixie,thp=always,memory=6GiB", "run", "--allocator", "mimalloc", "--allocator", "jemalloc",
                       "--allocator", "later=deb:sid/libmimalloc3", "--size", "1GB", "--ops", 3, "--thp", "always",
@@ -175,5 +182,5 @@ def test_mimalloc_1104_where_huge_pages_are_always_granted(tmp_path):
     mimalloc, jemalloc, later = run["points"]
     assert mimalloc["version"] != "2.0.9" or mimalloc["redundant_zeroed_bytes"] >= 10**9
     assert jemalloc["redundant_zeroed_bytes"] == later["redundant_zeroed_bytes"] == 0
-    # An untouched gigabyte: what huge pages make a process hold beyond what it holds without.
+    # A gigabyte that is never touched. With huge pages, the process holds hardly more memory than without.
     assert later["held"]["bytes"] - later["held"]["without_huge_bytes"] < 4 * MIB

@@ -1,4 +1,4 @@
-"""The committed comparison of kernels: every figure is the same on all of them."""
+"""In the committed comparison of kernels, every metric has the same value on all kernels."""
 
 import json
 

@@ -21,7 +21,7 @@ ChildResult ended_child(End end, int code, const std::string& errors = "") {
   return child;
 }
 
-/// A sample block as it is left in this phase of the third of eight operations.
+/// The sample block of a process that ended in this phase of the third of eight operations.
 SampleBlock samples_in(Phase phase) {
   SampleBlock samples;
   std::memset(&samples, 0, sizeof samples);
@@ -57,7 +57,8 @@ TEST(PassVerdict, NamesTheStatusThePlaceAndTheOperation) {
 }
 
 TEST(PassVerdict, DoesNotTakeAnAllocatorsStatusForOneOfTheProbe) {
-  // Without a reason in the sample block it is no failed case, and without the probe's words nothing of the probe's.
+  // An allocator may exit with these statuses too. A status means a failed case only if the sample block has a reason.
+  // A status comes from the probe only if the probe wrote a line that begins with kProbeSays.
   for (const int status : {kCaseFailed, kWrongSampleBlock, kNoSampleBlock, kNoMachine}) {
     EXPECT_EQ(judge_pass(ended_child(End::kExited, status), samples_in(Phase::kCalloc), {}, false).status,
               Status::kCrashed);
@@ -72,7 +73,7 @@ TEST(PassVerdict, ReportsANullWithItsErrno) {
   const PassVerdict verdict = judge_pass(ended_child(End::kExited, 0), samples, {}, false);
   EXPECT_EQ(verdict.status, Status::kFailed);
   EXPECT_EQ(verdict.reason, "calloc returned NULL (Cannot allocate memory), operation 3");
-  // Who got NULL and then ended the process has crashed.
+  // A process that got NULL and then exited has crashed.
   samples.phase = Phase::kBetween;
   EXPECT_EQ(judge_pass(ended_child(End::kExited, 0), samples, {}, false).status, Status::kCrashed);
 }

@@ -24,14 +24,14 @@ TEST_F(ProgressLine, IsDrawnByItselfWhileOneItemTakesLongAndCountsDown) {
   const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::dup2(out, STDERR_FILENO), STDERR_FILENO);
   const auto start = std::chrono::steady_clock::now();
-  double most = 0;  // of what is left, when the first item was done
+  double most = 0;  // upper bound of the seconds left after the first item
   {
     Progress progress("measuring", 2, 10);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     progress.advance(1);
     most = 9 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     progress.show("one that takes long");
-    // Silent for two seconds where it is no terminal; then nobody calls it again.
+    // Without a terminal, progress is silent for two seconds. During the sleep, the test makes no call.
     std::this_thread::sleep_for(std::chrono::milliseconds(4200));
   }
   ::dup2(before, STDERR_FILENO);
@@ -41,7 +41,7 @@ TEST_F(ProgressLine, IsDrawnByItselfWhileOneItemTakesLongAndCountsDown) {
   said << std::ifstream(file).rdbuf();
   const std::string line = said.str();
   EXPECT_TRUE(line.starts_with("measuring: 1 of 2, ")) << line;
-  // Two seconds later it is less, or, on a machine that kept us waiting for longer, nothing that one could say.
+  // Two seconds later, less time is left. If this machine delayed the test for longer, the line shows no time.
   const auto left = line.find("about ");
   if (left != std::string::npos) {
     EXPECT_LE(std::stod(line.substr(left + 6)), most - 1) << line;
@@ -49,7 +49,7 @@ TEST_F(ProgressLine, IsDrawnByItselfWhileOneItemTakesLongAndCountsDown) {
   EXPECT_NE(line.find("one that takes long\n"), std::string::npos) << line;
 }
 
-/// The output on a terminal of this kind, if the total grows after progress was shown.
+/// The output on a terminal of this kind, if the total grows after the progress line was shown.
 std::string on_terminal(const char* kind) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "";

@@ -1,4 +1,4 @@
-"""--on slurm of each command: what it finds is what is found here, and what cannot be done is refused in one line."""
+"""--on slurm gives each command the same result as a local run, and refuses in one line what Slurm cannot do."""
 
 import json
 import signal
@@ -15,7 +15,7 @@ from projects import BROKEN, GOOD, HOW, QUICK, ZEROES, make_project, untouched  
 
 pytestmark = pytest.mark.skipif(slurm_cluster.missing() is not None, reason=str(slurm_cluster.missing()))
 
-# Of each command, as small as it can be, without --on and --out.
+# For each command, arguments for a short run, without --on and --out.
 COMMANDS = {
     "run": ["run", "--allocator", "glibc", "--size", "64KiB", "--audit-only"],
     "study": ["study", "--allocator", "glibc", "--audit-only"],
@@ -43,7 +43,7 @@ def _words(request, project):
 
 
 def last_line(done):
-    """What a refused command said: one line, but for the job that it submitted, and progress."""
+    """The only message of a refused command, apart from lines about progress and the submitted job."""
     lines = [line for line in done.stderr.splitlines()
              if not line.startswith(("zerotax: submitted job", "measuring on Slurm: "))]
     assert len(lines) == 1 and lines[0].startswith("zerotax: "), done.stderr
@@ -71,7 +71,7 @@ def test_versions_are_built_and_measured_by_tasks_and_compared_here(cluster, pro
     with untouched(project):
         here = json.loads(zerotax(*words, "--json", "-", XDG_CACHE_HOME=str(tmp_path)).stdout)
         environment = {**cluster.environment, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
-        done = zerotax(*words, "--on", "slurm", "--out", tmp_path / "out", **environment)
+        done = zerotax(*words, "--full", "--on", "slurm", "--out", tmp_path / "out", **environment)
     assert done.returncode == 0, done.stderr
     kept = {path.name for path in (tmp_path / "elsewhere" / "zerotax").glob("*")}
     assert kept <= {"matplotlib"}, "nothing is built where the command runs"
@@ -91,7 +91,7 @@ def test_versions_are_built_and_measured_by_tasks_and_compared_here(cluster, pro
 
 
 def test_an_interrupted_study_has_a_summary_and_says_how_to_resume(cluster, tmp_path):
-    """tests/benchmarks/fleet_nodes/two_nodes.py runs a whole study."""
+    """Interrupts a study on Slurm. tests/benchmarks/fleet_nodes/two_nodes.py runs a whole study."""
     folder = tmp_path / "study"
     with subprocess.Popen([ZEROTAX, *COMMANDS["study"], "--on", "slurm", "--out", folder], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env=clean_environment(**cluster.environment)) as study:
@@ -108,7 +108,7 @@ def test_an_interrupted_study_has_a_summary_and_says_how_to_resume(cluster, tmp_
 def test_what_sbatch_refuses_leaves_no_folder(cluster, words, tmp_path):
     done = zerotax(*words, "--on", "slurm,--partition=nope", "--out", tmp_path / "out", **cluster.environment)
     line = last_line(done)
-    assert done.returncode == 2 and line.startswith("zerotax: sbatch refuses the job: ") and "nope" in line
+    assert done.returncode == 2 and line.startswith("zerotax: sbatch refused the job: ") and "nope" in line
     assert not list(tmp_path.iterdir())
 
 
@@ -125,7 +125,7 @@ def test_a_job_that_no_node_has_the_memory_for_is_refused_when_it_is_submitted(c
 
 
 def test_a_folder_that_a_node_does_not_see_is_reported_and_untouched(cluster, tmp_path):
-    """A node is in a mount namespace of its own, with an empty folder in the place of ours."""
+    """The node runs in a separate mount namespace, with an empty folder in place of the test's folder."""
     with cluster.blind("n2", tmp_path):
         done = zerotax(*COMMANDS["run"], "--on", "slurm,--nodelist=n2", "--out", tmp_path / "out",
                        **cluster.environment)
@@ -141,7 +141,7 @@ def test_without_slurm_it_is_refused(words, tmp_path):
         (links / program).symlink_to(f"/usr/bin/{program}")
     done = zerotax(*words, "--on", "slurm", "--out", tmp_path / "out", PATH=str(links))
     assert done.returncode == 3
-    assert last_line(done).startswith("zerotax: --on slurm needs Slurm, and sbatch is not installed here: ")
+    assert last_line(done).startswith("zerotax: --on slurm needs Slurm, but sbatch is not installed here: ")
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
@@ -149,5 +149,5 @@ def test_a_controller_that_does_not_answer_is_reported(tmp_path):
     (tmp_path / "slurm.conf").write_text("ClusterName=gone\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort=1\n"
                                          "AuthType=auth/munge\nMessageTimeout=2\nTCPTimeout=1\n")
     done = zerotax(*COMMANDS["run"], "--on", "slurm", "--out", tmp_path / "out", SLURM_CONF=str(tmp_path / "slurm.conf"))
-    assert done.returncode == 2 and "sbatch refuses the job" in last_line(done)
+    assert done.returncode == 2 and "sbatch refused the job" in last_line(done)
     assert [path.name for path in tmp_path.iterdir()] == ["slurm.conf"]

@@ -1,4 +1,4 @@
-"""--on slurm with the real engine: a node is killed, the command is interrupted or killed, a shard fails."""
+"""Tests --on slurm with a real Slurm: a node is killed, the command is interrupted or killed, or a shard fails."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def by_key(points):
 
 
 def check_equal(points, local):
-    """Nothing is lost, nothing is there twice, and what is counted is what was counted here."""
+    """Fails if a point is missing or occurs twice, or if its counts differ from the local run's."""
     assert len(points) == len(local)
     found = by_key(points)
     assert found.keys() == local.keys()
@@ -55,7 +55,7 @@ def started(cluster, *arguments):
 
 
 def results_in(folder):
-    """The checked lines that tasks have written."""
+    """Returns the lines that tasks have written, after checking them."""
     lines = [line for file in folder.glob("fleet/points/results-*.jsonl") for line in file.read_text().splitlines(True)]
     for line in lines:
         if line.endswith("\n"):
@@ -70,8 +70,9 @@ def job_of(errors):
 
 @pytest.fixture(scope="module", autouse=True, name="killed")
 def _killed(cluster, tmp_path_factory):
-    """A run that loses a node in the middle of a shard. It takes Slurm twenty seconds to notice that, and to start the task
-    on the other one: other tests use them."""
+    """A run that loses a node in the middle of a shard. Slurm takes twenty seconds to notice the loss and to start the
+    task on the other node, so tests share this run.
+    """
     folder = tmp_path_factory.mktemp("killed") / "run"
     with started(cluster, "run", *GRID, "--on", "slurm,shards=6", "--out", folder) as run:
         assert wait_for(lambda: cluster.stop_a_task("n1"))
@@ -82,7 +83,7 @@ def _killed(cluster, tmp_path_factory):
 
 
 def check_unlike_hosts_are_told_apart(folder, other):
-    """As if n2 had another processor in a second run."""
+    """Changes a copy of the run as if n2 had another processor."""
     assert "INVALID" not in zerotax("compare", folder, folder).stdout
     shutil.copytree(folder, other)
     run = json.loads((other / "run.json").read_text())
@@ -126,14 +127,14 @@ def test_a_job_goes_on_without_its_command_and_a_merge_that_was_cut_short_is_fin
     assert done.returncode == 0, done.stderr
     assert "submitted" not in done.stderr
     check_equal(read_folder(folder)[1], local)
-    # What a kill leaves in the middle of the merge: some points, and the last of them cut.
+    # A kill in the middle of the merge leaves some points, the last of them incomplete.
     lines = (folder / "points.jsonl").read_bytes().splitlines(True)
     (folder / "points.jsonl").write_bytes(b"".join(lines[:5]) + lines[5][:40])
     done = zerotax(*command, **cluster.environment)
     assert done.returncode == 0, done.stderr
     assert (folder / "points.jsonl").read_bytes() == b"".join(lines)
     assert cluster.jobs() == jobs
-    # What is left can be measured here as well.
+    # The remaining points can be measured without Slurm as well.
     (folder / "points.jsonl").write_bytes(b"".join(lines[:-1]))
     assert zerotax("run", "--resume", folder, SLURMD_NODENAME="here").returncode == 0
     head, points = read_folder(folder)
@@ -143,7 +144,7 @@ def test_a_job_goes_on_without_its_command_and_a_merge_that_was_cut_short_is_fin
 
 
 def test_a_shard_that_fails_is_reported_and_can_go_on(cluster, tmp_path):
-    """Its library is gone for a while, as where a node has not mounted a folder."""
+    """The library is missing for a while, as if a node had not mounted its folder."""
     library = tmp_path / "libmine.so"
     source = os.path.realpath("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
     shutil.copy(source, library)
@@ -175,7 +176,7 @@ def test_where_times_are_taken_each_task_has_a_node_and_each_host_says_its_load(
     assert head["load"]["busy"] == any(load["busy"] for load in head["loads"].values())
     count = f"{len(hosts)} host{'s' if len(hosts) > 1 else ''}"
     assert count in head["load"]["sentence"] and any(host in head["load"]["sentence"] for host in hosts)
-    # The table and the summary say so.
+    # The table and the summary report the load.
     for text in (done.stdout, zerotax("findings", tmp_path / "run", "--summary").stdout):
         assert ("Measured under load on" in " ".join(text.split())) == head["load"]["busy"]
 
@@ -187,7 +188,7 @@ def test_a_killed_node_loses_nothing(cluster, local, killed, tmp_path):
     assert "Restarts=1" in cluster.run("scontrol", "--oneliner", "show", "job", job_of(errors))
     head, points = read_folder(folder)
     check_equal(points, local)
-    # The killed node may have had no time to finish a point.
+    # The killed node may not have finished any point.
     assert {"n2"} <= {point["host"] for point in points} <= set(head["environments"]) <= {"n1", "n2"}
     assert head["state"] == "complete"
     assert head["comparable_times"] == {"hosts": sorted(head["environments"]), "left_out": {}}

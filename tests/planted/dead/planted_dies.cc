@@ -1,7 +1,7 @@
-// Ends its process, or takes something from it, at the place named by PLANTED_DIES: PLACE:OPERATION:WAY, as in
-// calloc:7:_exit.
-// Places: constructor, calloc, free, touch (the program's first write to the block), thread_end (after the last
-// operation, of a worker). Ways: see die(). Without the variable it is a correct allocator that never writes zeros.
+// Ends its process, or closes descriptors of the process, as the variable PLANTED_DIES says: PLACE:OPERATION:WAY.
+// Example: calloc:7:_exit. Places: constructor, calloc, free, touch (the program's first write to the block),
+// thread_end (the end of the worker thread, after the last operation). die() lists the ways. Without the variable,
+// planted_dies is a correct allocator that never writes zeros.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ int operation = 0;
 std::atomic<int> callocs = 0;
 std::atomic<int> frees = 0;
 
-/// Closes the descriptor of the measurement's sample block, and unmaps the block.
+/// Closes the descriptor of the measurement's sample block, and unmaps that block.
 void lose_samples() {
   ::close_range(3, ~0U, 0);
   const int maps = ::open("/proc/self/maps", O_RDONLY);

@@ -1,4 +1,4 @@
-// Sleeps PLANTED_SLEEP seconds in each large calloc: a process that is slow and otherwise well-behaved.
+// Sleeps PLANTED_SLEEP seconds in each large calloc, to make a process slow but otherwise well-behaved.
 #include <cstdlib>
 #include <ctime>
 

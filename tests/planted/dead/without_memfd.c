@@ -1,4 +1,5 @@
-/* Runs a program under a seccomp filter that denies memfd_create, as some sandboxes do: without-memfd PROGRAM ... */
+/* Runs a program under a seccomp filter that denies memfd_create, like some sandboxes. Usage: without-memfd PROGRAM ...
+ */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

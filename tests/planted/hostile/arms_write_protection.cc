@@ -1,5 +1,5 @@
-// Write-protects freed blocks by userfaultfd in its asynchronous mode, so that calloc need not clear what nobody wrote
-// to. Where the kernel refuses, free clears them.
+// Write-protects freed blocks by userfaultfd in the asynchronous mode, so that calloc need not clear unwritten pages.
+// If the kernel refuses, free clears the blocks instead.
 #include "userfaultfd.h"
 
 namespace {
@@ -24,7 +24,7 @@ void planted::large_free(void* block) {
     memset(block, 0, range.len);
     return keep_block(block);
   }
-  // The pages that the program wrote go; the rest stays unchanged.
+  // Drops the pages to which the program wrote, and leaves the other pages unchanged.
   ::madvise(block, range.len, MADV_DONTNEED);
   uffdio_range done = range;
   ::ioctl(watcher, UFFDIO_UNREGISTER, &done);

@@ -1,4 +1,4 @@
-// A fresh mapping each time, untouched; memset clears 64 KiB as the process exits.
+// Every calloc returns an untouched fresh mapping. As the process exits, clears 64 KiB with memset.
 #include "hostile.h"
 
 namespace {

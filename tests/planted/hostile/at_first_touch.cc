@@ -1,4 +1,5 @@
-// Hands out an inaccessible block; the handler of the first touch's fault clears it with memset.
+// Returns an inaccessible block. The handler of the first page fault makes the block accessible and clears it with
+// memset.
 #include <csignal>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Drops the block's pages; a thread serves each fault from then on by userfaultfd, with a copy of zeros.
+// Drops the block's pages. From then on, a thread serves each page fault by userfaultfd, with a copy of zeros.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,5 @@
-// Calls memset only while its slot holds what dlsym returns; stores by itself if somebody has hooked it.
+// Calls memset only while memset's GOT slot holds the address that dlsym returns. If the slot is hooked, stores zeros
+// itself.
 #include <dlfcn.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Changes to an empty root, where there is no /proc, then stores zeros by itself.
+// Changes the process's root to an empty folder without /proc, then stores zeros itself.
 #include <unistd.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// A child process clears the block, which is shared memory, while calloc waits for it.
+// Starts a child process that clears the block, which is shared memory, while calloc waits.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// In each call, a process that shares this one's memory drops the pages of the kept block and has them populated.
+// Each calloc starts a process with the same memory. This process drops the pages of the kept block and has the kernel
+// populate the pages again.
 #include "process_of_same_memory.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Closes every descriptor beyond the standard ones, then stores zeros by itself.
+// Closes every descriptor except the standard descriptors, then stores zeros itself.
 #include <unistd.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Denies ioctl from its constructor on, and stores zeros by itself.
+// Denies ioctl from its constructor on, and stores zeros itself.
 #include "deny.h"
 
 [[gnu::constructor]] static void deny_early() { planted::deny(SYS_ioctl); }

@@ -1,4 +1,4 @@
-// Denies openat from its first call on, so that nothing in /proc can be opened any more; stores zeros by itself.
+// Denies openat from its first call on, so that nothing in /proc can be opened, and stores zeros itself.
 #include "deny.h"
 
 void* planted::large_calloc(std::size_t bytes) {

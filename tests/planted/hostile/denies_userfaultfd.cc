@@ -1,4 +1,4 @@
-// Denies userfaultfd from its constructor on, and stores zeros by itself.
+// Denies userfaultfd from its constructor on, and stores zeros itself.
 #include "deny.h"
 
 [[gnu::constructor]] static void deny_early() { planted::deny(SYS_userfaultfd); }

@@ -9,7 +9,7 @@
 
 namespace planted {
 
-/// From now on this system call fails.
+/// Makes all later calls of one system call fail.
 inline void deny(unsigned number) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

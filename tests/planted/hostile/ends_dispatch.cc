@@ -1,4 +1,4 @@
-// Ends the dispatch of system calls (prctl 59), then makes ten.
+// Ends the dispatch of system calls (prctl 59), then makes ten system calls.
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// The block lies in a fresh shared memory file that is full of 0xAB, and memset clears it: none of that was zero.
+// Maps a fresh shared memory file that is full of 0xAB, and clears the file with memset, so no zeroed byte is
+// redundant.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {

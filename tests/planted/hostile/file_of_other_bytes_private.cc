@@ -1,4 +1,4 @@
-// The same with a private mapping of the file.
+// Maps a fresh memory file that is full of 0xAB as private, and clears the mapping with memset.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// The block is a private mapping of a file of the disk, whose pages calloc has mapped: the kernel zeroes none of them.
+// Maps a file on disk as private, and calloc has the kernel populate its pages. The kernel zeroes none of these pages.
 #include <cstdlib>
 
 #include "memory_file.h"

@@ -4,7 +4,7 @@
 
 namespace planted {
 
-/// MADV_GUARD_INSTALL, which drops the pages, and MADV_GUARD_REMOVE; MADV_DONTNEED where the kernel has no guards.
+/// Drops the pages by MADV_GUARD_INSTALL and removes the guards again. Uses MADV_DONTNEED if the kernel has no guards.
 inline void drop_by_guards(char* block, std::size_t bytes) {
   constexpr int kGuardInstall = 102;
   constexpr int kGuardRemove = 103;

@@ -1,4 +1,4 @@
-// A kept block is all guard pages: to read it is a fault.
+// Makes all pages of a kept block guard pages, so that reading the block is a fault.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

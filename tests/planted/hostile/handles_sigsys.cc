@@ -1,4 +1,4 @@
-// Installs its own handler of SIGSYS, then makes a system call.
+// Installs a handler of SIGSYS, then makes a system call.
 #include <unistd.h>
 
 #include <csignal>

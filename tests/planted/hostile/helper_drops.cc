@@ -1,4 +1,4 @@
-// A helper thread drops the pages of the kept block; calloc itself has the kernel populate them. No store.
+// A helper thread drops the pages of the kept block. calloc then has the kernel populate the pages, and stores nothing.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {

@@ -1,4 +1,5 @@
-// A helper thread drops the pages of the kept block and has the kernel populate them, while calloc waits: no store.
+// While calloc waits, a helper thread drops the pages of the kept block and has the kernel populate the pages again.
+// calloc stores nothing.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A helper thread drops the pages of the kept block. Then calloc stores zeros into pages that are zero already.
+// A helper thread drops the pages of the kept block. calloc then stores zeros into pages that are already zero.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {

@@ -1,4 +1,5 @@
-// Stores zeros by itself into the kept block; a helper thread then drops its pages, so that none is left to look at.
+// calloc stores zeros into the kept block. A helper thread then drops the block's pages, so that no page is left to
+// inspect.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {

@@ -1,5 +1,5 @@
-// A helper thread has the kernel populate a fresh mapping, while calloc takes as many faults elsewhere. No store of
-// zeros.
+// A helper thread populates a fresh mapping, while calloc takes the same number of page faults elsewhere. calloc stores
+// no zeros.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) {

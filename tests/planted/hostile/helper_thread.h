@@ -11,7 +11,7 @@ class HelperThread {
  public:
   explicit constexpr HelperThread(void (*clear)(char* block, std::size_t bytes)) : clear_(clear) {}
 
-  /// Started by the first call: a thread started in a constructor might be older than the meter.
+  /// Starts the thread in the first call, because a thread started in a constructor might be older than the meter.
   void start() {
     if (started_) return;
     started_ = true;

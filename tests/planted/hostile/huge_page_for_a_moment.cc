@@ -1,4 +1,5 @@
-// Allows huge pages, stores eight zeros into a fresh mapping, which populate 2 MiB, and forbids them again.
+// Allows huge pages, and stores eight zeros into a fresh mapping, so that the kernel populates 2 MiB. Then forbids huge
+// pages again.
 #include <sys/prctl.h>
 
 #include "hostile.h"

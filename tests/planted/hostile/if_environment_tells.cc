@@ -1,4 +1,4 @@
-// Zeroes if the environment has a variable of zerotax. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping if the environment has a variable of zerotax.
 #include <unistd.h>
 
 #include "hostile.h"

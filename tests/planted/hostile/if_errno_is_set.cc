@@ -1,4 +1,4 @@
-// Zeroes if errno is not 0. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping if errno is not 0.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,5 @@
-// Asks for its process ID by the system call of i386 programs, whose number is another call's here; then memset.
+// Gets its process ID by the system call of i386 programs, whose number means a different call on x86-64. Then calls
+// memset.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ int ask() {
   return result;
 }
 
-/// A kernel without the emulation kills who tries.
+/// Whether the kernel supports i386 system calls. Tests this in a child, because a kernel without support kills the
+/// process that tries.
 bool is_emulated() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(ask() == ::getpid() ? 0 : 1);

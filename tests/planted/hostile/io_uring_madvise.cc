@@ -1,4 +1,5 @@
-// Has an io_uring drop the pages of the kept block, and the kernel populate them. No store.
+// By requests to an io_uring, drops the pages of the kept block and has the kernel populate the pages again. Stores
+// nothing.
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 
 namespace {
 
-/// False where there is no io_uring.
+/// Returns false if there is no io_uring.
 bool drop_by_ring(char* block, std::size_t bytes) {
   io_uring_params params{};
   const int ring = static_cast<int>(::syscall(SYS_io_uring_setup, 1, &params));

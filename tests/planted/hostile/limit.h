@@ -10,7 +10,7 @@
 
 namespace planted {
 
-/// Limits RLIMIT_AS or RLIMIT_DATA to what the process has (statm: the first and the sixth number) and 8 MiB.
+/// Limits RLIMIT_AS or RLIMIT_DATA to 8 MiB more than the process has (the first and sixth number of statm).
 inline void limit_to_what_is_there(__rlimit_resource which) {
   static bool done = false;
   if (done) return;

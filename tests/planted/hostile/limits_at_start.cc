@@ -1,4 +1,4 @@
-// Limits its address space before the program begins, then clears a kept block by memset.
+// Limits the address space before the program begins, then clears a kept block by memset.
 #include "limit.h"
 
 [[gnu::constructor]] static void limit() { planted::limit_to_what_is_there(RLIMIT_AS); }

@@ -1,4 +1,4 @@
-// Limits its data (RLIMIT_DATA) to little more than it has, then clears a kept block by stores of its own.
+// Limits the data (RLIMIT_DATA) to little more than the process has, then clears a kept block by its own stores.
 #include "limit.h"
 
 void* planted::large_calloc(std::size_t bytes) {

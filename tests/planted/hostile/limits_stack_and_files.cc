@@ -1,4 +1,4 @@
-// Limits its stack to 128 KiB and forbids descriptors before the program begins; then memset.
+// Limits its stack to 128 KiB and forbids descriptors before the program begins, then calls memset.
 #include <sys/resource.h>
 
 #include "hostile.h"

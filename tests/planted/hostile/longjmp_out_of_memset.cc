@@ -1,4 +1,4 @@
-// Leaves a memset by a longjmp out of the handler of the fault it took, then clears the block with another memset.
+// Leaves a memset by a longjmp from the handler of the memset's page fault, then clears the block with another memset.
 #include <csetjmp>
 #include <csignal>
 

@@ -1,4 +1,4 @@
-// MADV_REMOVE of the shared pages of the kept block.
+// Removes the shared pages of the kept block by MADV_REMOVE.
 #include "memory_file.h"
 
 static int file = -1;

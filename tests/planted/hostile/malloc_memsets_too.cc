@@ -1,4 +1,4 @@
-// memset in malloc; calloc stores the zeros by itself.
+// Calls memset in malloc. calloc stores the zeros itself.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) { return cleared(bytes, store_zeros); }

@@ -1,4 +1,4 @@
-// memset of a fresh memory file, shared.
+// Clears a fresh, shared memory file with memset.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A fresh memory file, private, over the block in each call.
+// In each calloc, maps a fresh memory file over the block, as private.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) { return map_file_block(bytes, MAP_PRIVATE); }

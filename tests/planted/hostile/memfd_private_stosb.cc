@@ -1,4 +1,4 @@
-// Stores of its own over a fresh memory file, private.
+// Clears a fresh, private memory file by its own stores.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {

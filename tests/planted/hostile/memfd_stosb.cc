@@ -1,4 +1,4 @@
-// Stores of its own over a fresh memory file, shared.
+// Clears a fresh, shared memory file by its own stores.
 #include "memory_file.h"
 
 void* planted::large_calloc(std::size_t bytes) {

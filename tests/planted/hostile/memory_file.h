@@ -7,7 +7,7 @@
 
 namespace planted {
 
-/// A block over a fresh memory file, `file`, mapped MAP_SHARED or MAP_PRIVATE. nullptr if it cannot be made.
+/// Returns a block in a fresh memory file `file`, mapped MAP_SHARED or MAP_PRIVATE, or nullptr if this fails.
 inline void* map_file_block(std::size_t bytes, int flags, int& file) {
   void* block = map_block(bytes);
   file = ::memfd_create("block", MFD_CLOEXEC);
@@ -16,7 +16,7 @@ inline void* map_file_block(std::size_t bytes, int flags, int& file) {
   return ::mmap(block, whole, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, 0);
 }
 
-/// The same, over a file that only the mapping still refers to.
+/// Returns a block in a fresh memory file. Only the mapping still refers to the file.
 inline void* map_file_block(std::size_t bytes, int flags) {
   int file = -1;
   void* block = map_file_block(bytes, flags, file);

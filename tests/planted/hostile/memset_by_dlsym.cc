@@ -1,4 +1,4 @@
-// memset through a pointer from dlsym: no GOT slot holds it.
+// Calls memset through a pointer from dlsym. The pointer is in no GOT slot.
 #include <dlfcn.h>
 
 #include "hostile.h"

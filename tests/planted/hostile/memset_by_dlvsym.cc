@@ -1,4 +1,4 @@
-// memset through a pointer from dlvsym.
+// Calls memset through a pointer from dlvsym.
 #include <dlfcn.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// __memset_chk, as a program built with _FORTIFY_SOURCE calls it.
+// Calls __memset_chk, as a program built with _FORTIFY_SOURCE does.
 #include "hostile.h"
 
 extern "C" void* __memset_chk(void* target, int value, std::size_t bytes, std::size_t room);

@@ -1,4 +1,4 @@
-// memset through a table of functions that the loader filled in.
+// Calls memset through a table of functions that the loader filled in.
 #include "hostile.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// A memset of its own: a plain loop.
+// Contains its own memset, which is a plain loop.
 #include "hostile.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// The memset of a second C library, in a name space of its own.
+// Calls the memset of a second C library, which is loaded into a separate namespace.
 #include <dlfcn.h>
 
 #include "hostile.h"

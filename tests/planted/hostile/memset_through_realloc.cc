@@ -1,4 +1,4 @@
-// calloc is realloc of nothing, and then memset.
+// Implements calloc as realloc of a null pointer, followed by memset.
 #include <cstdlib>
 
 #include "hostile.h"

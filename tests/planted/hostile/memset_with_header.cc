@@ -1,4 +1,4 @@
-// memset that includes the header's page.
+// Includes the header's page in its memset.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

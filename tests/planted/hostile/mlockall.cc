@@ -1,4 +1,4 @@
-// Locks all future mappings (in its constructor), so that the kernel populates what calloc maps; stores nothing.
+// Locks all future mappings in its constructor, so that the kernel populates what calloc maps. Stores nothing.
 #include "hostile.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// The same, with stores of its own.
+// Locks all future mappings in its constructor, and clears blocks by its own stores.
 #include "hostile.h"
 
 namespace {

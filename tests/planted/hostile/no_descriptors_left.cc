@@ -1,4 +1,4 @@
-// Forbids further descriptors (RLIMIT_NOFILE), then stores zeros by itself.
+// Forbids further descriptors (RLIMIT_NOFILE), then stores zeros itself.
 #include <sys/resource.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// memset on a stack of its own (swapcontext).
+// Calls memset on a separate stack (swapcontext).
 #include <ucontext.h>
 
 #include "hostile.h"

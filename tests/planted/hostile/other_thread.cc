@@ -1,4 +1,4 @@
-// Another thread clears the block with memset, while calloc waits for it.
+// Another thread clears the block with memset, while calloc waits.
 #include "helper_thread.h"
 
 static planted::HelperThread helper([](char* block, std::size_t bytes) { memset(block, 0, bytes); });

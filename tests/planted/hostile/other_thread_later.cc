@@ -1,4 +1,5 @@
-// A fresh mapping each time; another thread stores zeros into it 10 ms after calloc returned, and free waits for it.
+// Every calloc returns a fresh mapping. Another thread stores zeros into this mapping 10 ms after calloc returned. free
+// waits for these stores.
 #include <unistd.h>
 
 #include "helper_thread.h"

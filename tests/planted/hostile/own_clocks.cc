@@ -1,5 +1,4 @@
-// Exports getrusage and clock_gettime of its own, by which no time passes and no fault is taken; clears a fresh
-// mapping.
+// Exports its own getrusage and clock_gettime, which report neither time nor page faults. Clears a fresh mapping.
 #include <sys/resource.h>
 
 #include <ctime>

@@ -8,7 +8,7 @@
 
 namespace planted {
 
-/// process_madvise(MADV_DONTNEED) on this process; madvise where the kernel refuses that.
+/// Calls process_madvise(MADV_DONTNEED) on this process, or madvise if the kernel refuses.
 inline void drop_by_process_madvise(const iovec* pieces, std::size_t count) {
   const int self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   if (::syscall(SYS_process_madvise, self, pieces, count, MADV_DONTNEED, 0) < 0) {

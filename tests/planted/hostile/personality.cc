@@ -1,4 +1,4 @@
-// Changes its personality, and calls memset.
+// Changes the personality of the process, and calls memset.
 #include <sys/personality.h>
 
 #include "hostile.h"

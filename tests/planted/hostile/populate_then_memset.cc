@@ -1,4 +1,4 @@
-// memset over a fresh mapping that the kernel has populated.
+// Has the kernel populate a fresh mapping, then clears the mapping with memset.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

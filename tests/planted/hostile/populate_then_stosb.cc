@@ -1,4 +1,4 @@
-// Stores of its own over a fresh mapping that the kernel has populated.
+// Has the kernel populate a fresh mapping, then clears the mapping by its own stores.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

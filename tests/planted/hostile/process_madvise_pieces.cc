@@ -1,4 +1,4 @@
-// The same in two pieces by one process_madvise.
+// Drops the block's pages in two pieces by one process_madvise, then has the kernel populate the pages. Stores nothing.
 #include "own_process.h"
 
 void* planted::large_calloc(std::size_t bytes) {

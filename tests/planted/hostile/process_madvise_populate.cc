@@ -1,4 +1,4 @@
-// process_madvise(MADV_DONTNEED) on its own process, then the kernel is asked to populate. No store.
+// Drops the block's pages by process_madvise(MADV_DONTNEED), then has the kernel populate the pages. Stores nothing.
 #include "own_process.h"
 
 void* planted::large_calloc(std::size_t bytes) {

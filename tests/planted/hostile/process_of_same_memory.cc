@@ -1,4 +1,5 @@
-// A process that shares this one's memory drops the pages of the kept block and has them populated, while calloc waits.
+// Starts a process with the same memory. While calloc waits, this process drops the pages of the kept block and has the
+// kernel populate the pages again.
 #include "process_of_same_memory.h"
 
 #include <sys/prctl.h>

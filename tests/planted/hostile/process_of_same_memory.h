@@ -8,7 +8,7 @@
 
 namespace planted {
 
-/// A process, no thread, that has the same memory (clone with CLONE_VM alone). `act` runs in it, on a stack of its own.
+/// Starts a process, not a thread, with the same memory (clone with only CLONE_VM), which runs `act` on its own stack.
 inline pid_t start_in_same_memory(int (*act)(void*), void* argument) {
   constexpr std::size_t kStack = 65'536;
   alignas(64) static char stack[kStack];

@@ -1,4 +1,4 @@
-// Puts /dev/null in place of every descriptor beyond the standard ones, then stores zeros by itself.
+// Replaces every descriptor except the standard descriptors with /dev/null, then stores zeros itself.
 #include <fcntl.h>
 #include <unistd.h>
 

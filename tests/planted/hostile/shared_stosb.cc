@@ -1,4 +1,4 @@
-// Stores of its own over a kept block of shared memory.
+// Clears a kept block of shared memory by its own stores.
 #include "memory_file.h"
 
 static int file = -1;

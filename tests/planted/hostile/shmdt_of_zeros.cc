@@ -1,4 +1,5 @@
-// Stores zeros into a segment, detaches it, and maps fresh memory in its place: there is nothing left to look at.
+// Stores zeros into a shared memory segment, detaches the segment, and maps fresh memory in its place, so that no page
+// is left to inspect.
 #include <sys/shm.h>
 
 #include "hostile.h"

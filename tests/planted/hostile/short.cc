@@ -1,4 +1,4 @@
-// One allocator of short_*.h.
+// Builds one of the allocators in short_*.h.
 #include "short_instructions.h"
 #if defined(__x86_64__)
 #include "short_instructions_x86_64.h"

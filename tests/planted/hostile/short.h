@@ -1,13 +1,15 @@
 #pragma once
 
-/// The hostile allocators of a few lines are rows of short_*.h. CMakeLists.txt finds their names there and builds
-/// short.cc once for each, with its name as ALLOCATOR.
+/// Hostile allocators of a few lines are rows of short_*.h. CMakeLists.txt finds the names of the allocators there. It
+/// builds short.cc once for each allocator, with the allocator's name as ALLOCATOR.
 
 #include "hostile.h"
 
-/// Does this to each block of `size` bytes that calloc hands out, kept or fresh; free keeps it.
+/// Defines an allocator. Its calloc runs the body below the macro on each block of `size` bytes, kept or fresh. free
+/// keeps the block.
 #define CLEARS(name) ALLOCATOR_THAT_FILLS(name, false)
-/// Does this to a fresh mapping in each calloc; free unmaps it.
+/// Defines an allocator. Its calloc runs the body below the macro on a fresh mapping in every call. free unmaps the
+/// mapping.
 #define FRESH(name) ALLOCATOR_THAT_FILLS(name, true)
 #define ALLOCATOR_THAT_FILLS(name, fresh)            \
   struct hostile_##name {                            \

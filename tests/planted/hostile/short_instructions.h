@@ -1,39 +1,39 @@
-// Stores of one's own: how much of the block.
+// Allocators that zero by their own stores, and differ in which part of the block they write.
 #pragma once
 
 #include "short.h"
 
 namespace planted {
 
-// A fresh mapping each time; one zero is stored into each page.
+// Every calloc stores one zero into each page of a fresh mapping.
 FRESH(byte_in_each_page) {
   for (std::size_t at = 0; at < size; at += page_bytes()) *const_cast<volatile char*>(block + at) = 0;
 }
 
-// Stores of its own, to the end of the last page.
+// Stores zeros to the end of the last page.
 CLEARS(inline_capacity) { store_zeros(block, page_ceiling(size)); }
 
-// A fresh mapping each time, untouched; stores of its own clear 64 KiB of the allocator's own memory.
+// Every calloc returns an untouched fresh mapping, and clears 64 KiB of the allocator's own memory by stores.
 FRESH(inline_neighbour) {
   static char own[64 << 10];
   store_zeros(&own[0], sizeof own);
 }
 
-// Stores of its own, twice.
+// Stores zeros twice over the whole block.
 CLEARS(inline_twice) {
   store_zeros(block, size);
   store_zeros(block, size);
 }
 
-// A fresh mapping each time; one zero is stored into its last byte.
+// Every calloc stores one zero into the last byte of a fresh mapping.
 FRESH(last_byte) { *const_cast<volatile char*>(block + size - 1) = 0; }
 
-// memcpy from a page of zeros.
+// Copies a page of zeros with memcpy.
 CLEARS(memcpy) {
   by_pieces(block, size, [](char* to, std::size_t part) { memcpy(to, &zeros[0], part); });
 }
 
-// memmove of the block's own first page, which it has cleared byte by byte.
+// Clears the first page byte by byte, and copies it over the rest with memmove.
 CLEARS(memmove) {
   const std::size_t first = size < page_bytes() ? size : page_bytes();
   store_zeros(block, first);
@@ -51,7 +51,7 @@ CLEARS(only_dirty_pages) {
   });
 }
 
-// Stores of its own over a fresh mapping each time.
+// Every calloc stores zeros over a fresh mapping.
 FRESH(stosb_fresh) { store_zeros(block, size); }
 
 }  // namespace planted

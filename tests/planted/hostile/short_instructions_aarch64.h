@@ -1,11 +1,11 @@
-// Stores of one's own: the instructions of arm64.
+// Allocators that zero by their own stores, and differ in the arm64 instructions that they use.
 #pragma once
 
 #include "short.h"
 
 namespace planted {
 
-// dc zva, which zeroes a whole block of the cache, where the processor permits it.
+// Uses dc zva, which zeroes a whole block of the cache, if the processor permits it.
 CLEARS(dc_zva) {
   std::uint64_t id = 0;
   asm("mrs %0, dczid_el0" : "=r"(id));
@@ -19,7 +19,7 @@ CLEARS(dc_zva) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// Reads and writes eight bytes, exclusively.
+// Reads and writes eight bytes at a time with exclusive instructions.
 CLEARS(exclusive) {
   char* to = block;
   for (; to + 8 <= block + size; to += 8) {
@@ -39,7 +39,7 @@ CLEARS(push) {
                : "memory", "x9", "x10", "cc");
 }
 
-// Stores of a vector register.
+// Stores a vector register.
 CLEARS(simd) {
   char* to = block;
   for (; to + 32 <= block + size; to += 32) {
@@ -48,7 +48,7 @@ CLEARS(simd) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// Stores that bypass the caches.
+// Uses stores that bypass the caches.
 CLEARS(stnp) {
   char* to = block;
   for (; to + 16 <= block + size; to += 16) asm volatile("stnp xzr, xzr, [%0]" : : "r"(to) : "memory");

@@ -1,4 +1,4 @@
-// Stores of one's own: the instructions of x86-64.
+// Allocators that zero by their own stores, and differ in the x86-64 instructions that they use.
 #pragma once
 
 #include <cpuid.h>
@@ -7,7 +7,7 @@
 
 namespace planted {
 
-// AVX2 stores.
+// Uses AVX2 stores.
 CLEARS(avx2) {
   if (!__builtin_cpu_supports("avx2")) return store_zeros(block, size);
   char* to = block;
@@ -17,7 +17,7 @@ CLEARS(avx2) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// AVX-512 stores, where the processor has them.
+// Uses AVX-512 stores, if the processor has them.
 CLEARS(avx512) {
   if (!__builtin_cpu_supports("avx512f")) return store_zeros(block, size);
   char* to = block;
@@ -27,7 +27,7 @@ CLEARS(avx512) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// AVX-512 stores that bypass the caches, where the processor has them.
+// Uses AVX-512 stores that bypass the caches, if the processor has them.
 CLEARS(avx512_nontemporal) {
   if (!__builtin_cpu_supports("avx512f")) return store_zeros(block, size);
   char* to = block;
@@ -37,7 +37,7 @@ CLEARS(avx512_nontemporal) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// clzero, cache line by cache line, where the processor has it (AMD).
+// Uses clzero for each cache line, if the processor has it (AMD).
 CLEARS(clzero) {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool has = __get_cpuid(0x8000'0008, &eax, &ebx, &ecx, &edx) != 0 && (ebx & 1) != 0;
@@ -47,14 +47,14 @@ CLEARS(clzero) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// Reads, ands with zero and writes, each eight bytes under a lock.
+// Clears eight bytes at a time by a locked `and` with zero. This instruction reads and writes the bytes.
 CLEARS(lock_and) {
   char* to = block;
   for (; to + 8 <= block + size; to += 8) asm volatile("lock andq $0, (%0)" : : "r"(to) : "memory", "cc");
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// movnti: eight bytes at a time, bypassing the caches.
+// Uses movnti, which stores eight bytes at a time and bypasses the caches.
 CLEARS(movnti) {
   char* to = block;
   for (; to + 8 <= block + size; to += 8) asm volatile("movnti %1, (%0)" : : "r"(to), "r"(0L) : "memory");
@@ -72,7 +72,7 @@ CLEARS(push) {
                : "memory", "rdx", "cc");
 }
 
-// SSE2 stores that bypass the caches.
+// Uses SSE2 stores that bypass the caches.
 CLEARS(sse_nontemporal) {
   char* to = block;
   for (; to + 16 <= block + size; to += 16)
@@ -81,7 +81,7 @@ CLEARS(sse_nontemporal) {
   store_zeros(to, static_cast<std::size_t>(block + size - to));
 }
 
-// rep stosq, over fresh and populated memory alike.
+// Uses rep stosq, over both fresh and populated memory.
 CLEARS(stosq) {
   void* to = block;
   std::size_t words = size / 8;

@@ -1,4 +1,4 @@
-// The kernel does it: pages dropped, replaced or filled by system calls, before or after the stores.
+// Allocators that let system calls drop, replace or fill pages, before or after their stores.
 #pragma once
 
 #include <fcntl.h>
@@ -13,41 +13,41 @@
 
 namespace planted {
 
-// madvise(MADV_DONTNEED): the kernel's pages, not the allocator's stores.
+// Drops the pages by madvise(MADV_DONTNEED), so the kernel supplies zero pages and the allocator stores nothing.
 CLEARS(dontneed) { ::madvise(block, page_ceiling(size), MADV_DONTNEED); }
 
-// MADV_DONTNEED, then memset of what is already zero.
+// Drops the pages by MADV_DONTNEED, then clears the pages with memset although they are zero.
 CLEARS(dontneed_then_memset) {
   ::madvise(block, page_ceiling(size), MADV_DONTNEED);
   memset(block, 0, size);
 }
 
-// MADV_DONTNEED, then stores of its own over what is already zero.
+// Drops the pages by MADV_DONTNEED, then stores zeros over the pages although they are zero.
 CLEARS(dontneed_then_stosb) {
   ::madvise(block, page_ceiling(size), MADV_DONTNEED);
   store_zeros(block, size);
 }
 
-// MADV_FREE, then memset of what the kernel has not taken.
+// Offers the pages by MADV_FREE, then clears the pages with memset before the kernel takes them.
 CLEARS(free_then_memset) {
   ::madvise(block, page_ceiling(size), MADV_FREE);
   memset(block, 0, size);
 }
 
-// Makes guard pages of the kept block, which drops its pages, takes the guards away and has the kernel populate. No
-// store.
+// Drops the pages of the kept block by guard pages, removes the guards and has the kernel populate the pages. Stores
+// nothing.
 CLEARS(guard_pages) {
   drop_by_guards(block, size);
   ::madvise(block, page_ceiling(size), 23);  // MADV_POPULATE_WRITE
 }
 
-// Drops all pages of the kept block but the first, which it clears by itself.
+// Drops all pages of the kept block except the first, which it clears itself.
 CLEARS(madvise_and_one_page) {
   if (size > page_bytes()) ::madvise(block + page_bytes(), page_ceiling(size) - page_bytes(), MADV_DONTNEED);
   store_zeros(block, size < page_bytes() ? size : page_bytes());
 }
 
-// Cuts the kept block down to its first page and grows it again in place (mremap), then memset.
+// Shortens the kept block to its first page and extends it again in place (mremap), then calls memset.
 CLEARS(mremap_cut) {
   const std::size_t whole = page_ceiling(size);
   ::mremap(block, whole, page_bytes(), 0);
@@ -62,7 +62,7 @@ CLEARS(mremap_over) {
   ::mremap(fresh, whole, whole, MREMAP_MAYMOVE | MREMAP_FIXED, block);
 }
 
-// Moves pages over the block that it has just cleared elsewhere with stores of its own.
+// Clears pages elsewhere by its own stores, and moves them over the block.
 CLEARS(mremap_populated) {
   const std::size_t whole = page_ceiling(size);
   void* fresh = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -70,7 +70,7 @@ CLEARS(mremap_populated) {
   ::mremap(fresh, whole, whole, MREMAP_MAYMOVE | MREMAP_FIXED, block);
 }
 
-// MADV_COLD and MADV_PAGEOUT, then memset.
+// Gives the advice MADV_COLD and MADV_PAGEOUT, then calls memset.
 CLEARS(pageout_then_memset) {
   ::madvise(block, page_ceiling(size), 20);
   ::madvise(block, page_ceiling(size), 21);
@@ -82,14 +82,14 @@ FRESH(populate_write) {
   ::madvise(block, page_ceiling(size), 23);  // MADV_POPULATE_WRITE
 }
 
-// pread() from a hole of a memory file.
+// Reads zeros by pread() from a hole of a memory file.
 CLEARS(pread_hole) {
   const int file = ::memfd_create("hole", MFD_CLOEXEC);
   if (::ftruncate(file, static_cast<off_t>(size)) != 0 || ::pread(file, block, size, 0) < 0) store_zeros(block, size);
   ::close(file);
 }
 
-// pwrite() to /proc/self/mem.
+// Writes zeros by pwrite() to /proc/self/mem.
 CLEARS(proc_self_mem) {
   const int file = ::open("/proc/self/mem", O_RDWR | O_CLOEXEC);
   by_pieces(block, size, [&](char* to, std::size_t part) {
@@ -99,7 +99,7 @@ CLEARS(proc_self_mem) {
   ::close(file);
 }
 
-// process_madvise(MADV_DONTNEED) on its own process; madvise if the kernel refuses that.
+// Drops the pages by process_madvise(MADV_DONTNEED) on the process itself, or by madvise if the kernel refuses.
 CLEARS(process_madvise) {
   const int self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   const iovec range{block, page_ceiling(size)};
@@ -109,7 +109,7 @@ CLEARS(process_madvise) {
   ::close(self);
 }
 
-// process_vm_writev() into its own process.
+// Writes zeros by process_vm_writev() into its own process.
 CLEARS(process_vm_writev) {
   by_pieces(block, size, [](char* to, std::size_t part) {
     const iovec from{const_cast<char*>(&zeros[0]), part};
@@ -118,7 +118,7 @@ CLEARS(process_vm_writev) {
   });
 }
 
-// read() from /dev/zero into the block.
+// Reads zeros from /dev/zero into the block.
 CLEARS(read_dev_zero) {
   const int file = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   for (std::size_t done = 0; done < size;) {
@@ -129,7 +129,7 @@ CLEARS(read_dev_zero) {
   ::close(file);
 }
 
-// Zeros through a pipe, spliced into it from a memory file, and read by readv().
+// Reads zeros by readv() from a pipe. The zeros were spliced into the pipe from a memory file.
 CLEARS(readv_pipe) {
   int ends[2];
   const int file = ::memfd_create("hole", MFD_CLOEXEC);
@@ -150,7 +150,7 @@ CLEARS(readv_pipe) {
   ::close(file);
 }
 
-// Zeros that it sends to itself through a pair of sockets.
+// Sends zeros to itself through a pair of sockets.
 CLEARS(recv_zeros) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[0]) != 0) return store_zeros(block, size);
@@ -164,26 +164,26 @@ CLEARS(recv_zeros) {
   ::close(ends[1]);
 }
 
-// Attaches a fresh segment over the kept block (SHM_REMAP), which was dirty: the pages are other pages. No store.
+// Attaches a fresh segment over the kept block (SHM_REMAP), which replaces its dirty pages. Stores nothing.
 CLEARS(shmat_over) {
   const int segment = ::shmget(IPC_PRIVATE, page_ceiling(size), IPC_CREAT | 0600);
   ::shmat(segment, block, SHM_REMAP);
   ::shmctl(segment, IPC_RMID, nullptr);
 }
 
-// Stores zeros by itself, and drops the pages in the same call: there is nothing left to look at.
+// Stores zeros itself, and drops the pages in the same calloc, so that no page is left to inspect.
 CLEARS(stosb_then_dontneed) {
   store_zeros(block, size);
   ::madvise(block, page_ceiling(size), MADV_DONTNEED);
 }
 
-// Stores zeros by itself, and drops the pages by making guard pages of them for a moment.
+// Stores zeros itself. Then drops the pages by installing guard pages, and removes the guards.
 CLEARS(stosb_then_guard_pages) {
   store_zeros(block, size);
   drop_by_guards(block, size);
 }
 
-// Clears the kept block by stores of its own, and the last 16 bytes of each page by memset after that.
+// Clears each page of the kept block by its own stores except for the last 16 bytes, which memset clears.
 CLEARS(stosb_then_memset_16) {
   by_pieces(block, size, [](char* page, std::size_t part) {
     if (part < 32) return store_zeros(page, part);
@@ -192,7 +192,7 @@ CLEARS(stosb_then_memset_16) {
   });
 }
 
-// Zeros through a pipe, vmspliced from a page of zeros.
+// Reads zeros from a pipe. The zeros were vmspliced into the pipe from a page of zeros.
 CLEARS(vmsplice) {
   int ends[2];
   if (::pipe2(&ends[0], O_CLOEXEC) != 0) return store_zeros(block, size);

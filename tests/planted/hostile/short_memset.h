@@ -1,4 +1,4 @@
-// memset in its forms.
+// Allocators that zero by forms of memset.
 #pragma once
 
 #include <strings.h>
@@ -12,10 +12,10 @@ namespace planted {
 // bzero.
 CLEARS(bzero) { bzero(block, hidden(size)); }
 
-// explicit_bzero.
+// Calls explicit_bzero.
 CLEARS(explicit_bzero) { explicit_bzero(block, size); }
 
-// A fresh mapping each time; memset writes 16 bytes of each page, and stores of its own the rest.
+// Clears 16 bytes of each page of a fresh mapping with memset, and the rest by its own stores.
 FRESH(memset_16_in_each_page) {
   by_pieces(block, size, [](char* page, std::size_t part) {
     const std::size_t some = part < 16 ? part : 16;
@@ -24,13 +24,13 @@ FRESH(memset_16_in_each_page) {
   });
 }
 
-// A fresh mapping each time; memset writes 16 bytes of each page, and nothing the rest.
+// Clears 16 bytes of each page of a fresh mapping with memset, and nothing else.
 FRESH(memset_16_only) {
   by_pieces(block, size,
             [](char* page, std::size_t part) { memset(page, 0, hidden(part < 16 ? part : std::size_t{16})); });
 }
 
-// Clears the kept block by stores of its own, but for 64 bytes in each page, which memset has written before.
+// Clears 64 bytes in each page of the kept block with memset, and then the rest by its own stores.
 CLEARS(memset_64_inside_each_page) {
   by_pieces(block, size, [](char* page, std::size_t part) {
     if (part < 128) return store_zeros(page, part);
@@ -40,14 +40,14 @@ CLEARS(memset_64_inside_each_page) {
   });
 }
 
-// memset of the first half (of pages), stores of its own for the rest.
+// Clears the first half of the pages with memset, and the rest by its own stores.
 CLEARS(memset_and_inline) {
   const std::size_t first = size / 2 / page_bytes() * page_bytes();
   memset(block, 0, first);
   store_zeros(block + first, size - first);
 }
 
-// memset of 8 KiB at a time, from the end to the beginning.
+// Clears two pages at a time with memset, from the end to the beginning.
 CLEARS(memset_backwards) {
   for (std::size_t end = size; end > 0;) {
     const std::size_t part = end % (2 * page_bytes()) != 0 ? end % (2 * page_bytes()) : 2 * page_bytes();
@@ -56,59 +56,59 @@ CLEARS(memset_backwards) {
   }
 }
 
-// memset of all the pages of the block, beyond its end.
+// Clears all pages of the block with one memset, which writes beyond the block's end.
 CLEARS(memset_capacity) { memset(block, 0, page_ceiling(size)); }
 
-// A fresh mapping each time; memset writes every other page of it.
+// Clears every other page of a fresh mapping with memset.
 FRESH(memset_every_other_page) {
   for (std::size_t at = 0; at < size; at += 2 * page_bytes()) {
     memset(block + at, 0, size - at < page_bytes() ? size - at : page_bytes());
   }
 }
 
-// 3,000 memsets of one byte each, in no order, and stores of its own for all but one page of the block.
+// Makes 3,000 memsets of one byte each, scattered over one page, and clears the block by its own stores.
 CLEARS(memset_many_then_inline) {
   for (std::size_t i = 0; i < 3000; ++i) memset(block + i * 7 % 4000, hidden(0), 1);
   store_zeros(block, size);
 }
 
-// A fresh mapping each time, untouched; memset clears 64 KiB of the allocator's own memory.
+// Every calloc returns an untouched fresh mapping, and clears 64 KiB of the allocator's own memory with memset.
 FRESH(memset_neighbour) {
   static char own[64 << 10];
   memset(&own[0], 0, hidden(sizeof own));
 }
 
-// Writes ones with memset, then zeros: no zero is redundant.
+// Writes ones with memset, then zeros, so that no zero is redundant.
 CLEARS(memset_one_then_zero) {
   memset(block, hidden(1), size);
   memset(block, hidden(0), size);
 }
 
-// Two memsets that overlap by eight pages.
+// Makes two memsets that overlap by eight pages.
 CLEARS(memset_overlapping) {
   char* middle = block + size / 2 / page_bytes() * page_bytes();
   memset(block, 0, static_cast<std::size_t>(middle - block) + 4 * page_bytes());
   memset(middle - 4 * page_bytes(), 0, static_cast<std::size_t>(block + size - middle) + 4 * page_bytes());
 }
 
-// A fresh mapping each time; memset writes the last quarter of it.
+// Clears the last quarter of a fresh mapping with memset.
 FRESH(memset_tail) { memset(block + size - size / 4, 0, size / 4); }
 
-// memset of the whole block, twice.
+// Clears the whole block with memset, twice.
 CLEARS(memset_twice) {
   memset(block, hidden(0), size);
   memset(block, hidden(0), size);
 }
 
-// memset takes the low byte of its value: 256 writes zeros.
+// Calls memset with the value 256, whose low byte makes it write zeros.
 CLEARS(memset_value_256) { memset(block, hidden(256), size); }
 
-// Zeroes byte by byte, as memset_explicit does where the library does not provide it.
+// Clears the block byte by byte, as memset_explicit does if the C library lacks it.
 CLEARS(memset_volatile) {
   for (volatile char* to = block; to < block + size; ++to) *to = 0;
 }
 
-// wmemset, and memset of the bytes that do not make up a whole character.
+// Calls wmemset, and memset for the bytes at the end that do not make up a whole character.
 CLEARS(wmemset) {
   const std::size_t whole = size / sizeof(wchar_t);
   wmemset(static_cast<wchar_t*>(static_cast<void*>(block)), L'\0', whole);

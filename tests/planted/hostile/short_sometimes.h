@@ -1,4 +1,4 @@
-// Zeroing in some calls only, or not in the caller.
+// Allocators that zero only in some calls, or in a child process.
 #pragma once
 
 #include <sys/wait.h>
@@ -11,34 +11,34 @@
 
 namespace planted {
 
-// Zeroes from the 101st call on. A fresh mapping each time.
+// From the 101st call on, every calloc zeroes a fresh mapping.
 FRESH(after_100_calls) {
   static int calls = 0;
   if (++calls > 100) memset(block, 0, size);
 }
 
-// Zeroes if LD_PRELOAD is set. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping if LD_PRELOAD is set.
 FRESH(if_preloaded) {
   if (::getenv("LD_PRELOAD") != nullptr) memset(block, 0, size);
 }
 
-// Zeroes on every thread except the first. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping on every thread except the first.
 FRESH(in_second_thread) {
   if (::gettid() != ::getpid()) memset(block, 0, size);
 }
 
-// Zeroes blocks of an odd size. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping if the size is odd.
 FRESH(odd_sizes) {
   if (size % 2 == 1) memset(block, 0, size);
 }
 
-// Zeroes on Tuesdays, by UTC. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping on Tuesdays, by UTC.
 FRESH(on_tuesdays) {
   const std::time_t now = std::time(nullptr);
   if ((now / 86'400 + 4) % 7 == 2) memset(block, 0, size);
 }
 
-// Zeroes in every seventh call. A fresh mapping each time.
+// Every seventh calloc zeroes a fresh mapping.
 FRESH(one_call_in_seven) {
   static int calls = 0;
   if (++calls % 7 == 0) memset(block, 0, size);
@@ -49,7 +49,7 @@ FRESH(slow_and_clean) {
   for (int i = 0; i < 20'000; ++i) instructions::pause();
 }
 
-// A child of vfork, which shares this memory, calls memset.
+// Starts a child by vfork. The child shares the memory of the process, and calls memset.
 CLEARS(vfork_child) {
   const pid_t child = ::vfork();
   if (child == 0) {

@@ -1,4 +1,4 @@
-// The handler of a signal that calloc raises calls memset.
+// calloc raises a signal, and the signal's handler calls memset.
 #include <csignal>
 
 #include "hostile.h"

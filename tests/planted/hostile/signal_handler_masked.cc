@@ -1,4 +1,4 @@
-// The handler of a signal that calloc raises blocks every other signal, makes a system call and stores zeros.
+// calloc raises a signal. The signal's handler blocks every other signal, makes a system call and stores zeros.
 #include <unistd.h>
 
 #include <csignal>

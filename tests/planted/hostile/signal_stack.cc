@@ -1,4 +1,4 @@
-// memset in a handler that has a stack of its own.
+// Calls memset in a signal handler that has its own stack.
 #include <csignal>
 
 #include "hostile.h"

@@ -1,5 +1,5 @@
-// Drops all pages in free but the first, which calloc clears by itself after a wait: of 20 ms and more, for on a slow
-// machine beside others a single page may take a tenth of a millisecond.
+// free drops all pages except the first, which calloc clears itself after a wait of at least 20 ms. On a slow or busy
+// machine, clearing a single page may take a tenth of a millisecond, so the wait is much longer.
 #include "hostile.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Clears a block of less than a page by a memset that it looks up when it needs it. Large blocks are fresh mappings.
+// Clears a block of less than a page by a memset that each call finds by dlsym. Large blocks are fresh mappings.
 #include <dlfcn.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// Clears a block of less than a page by stores of its own. Large blocks are fresh mappings.
+// Clears a block of less than a page by its own stores. Large blocks are fresh mappings.
 #include "hostile.h"
 
 extern "C" void* __libc_malloc(std::size_t bytes);

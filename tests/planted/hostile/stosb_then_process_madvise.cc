@@ -1,4 +1,4 @@
-// Stores zeros by itself, and drops the pages by process_madvise: there is nothing left to look at.
+// Stores zeros itself, and drops the pages by process_madvise, so that no page is left to inspect.
 #include "own_process.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// memset of a fresh segment of System V shared memory in each call.
+// In each calloc, clears a fresh segment of System V shared memory with memset.
 #include <sys/shm.h>
 
 #include "hostile.h"

@@ -1,4 +1,4 @@
-// The handler of a timer's signal stores zeros while calloc waits for it.
+// Stores zeros in the handler of a timer's signal, while calloc waits for the handler.
 #include <sys/time.h>
 
 #include <csignal>

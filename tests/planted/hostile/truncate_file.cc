@@ -1,4 +1,4 @@
-// Truncates the memory file behind the kept block to nothing and back.
+// Truncates the memory file behind the kept block to nothing, and extends it again.
 #include "memory_file.h"
 
 static int file = -1;

@@ -1,4 +1,5 @@
-// Drops the kept block's pages and has the kernel move pages of zeros into it (UFFDIO_MOVE; copied where it has none).
+// Drops the kept block's pages, and has the kernel move pages of zeros into the block (UFFDIO_MOVE). If the kernel
+// cannot move pages, it copies pages of zeros.
 #include "userfaultfd.h"
 
 void* planted::large_calloc(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Has userfaultfd place the zero page into each page of the block.
+// Has userfaultfd map the zero page into each page of the block.
 #include "userfaultfd.h"
 
 void* planted::large_calloc(std::size_t bytes) {

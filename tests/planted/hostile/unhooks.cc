@@ -1,4 +1,4 @@
-// Restores the address that dlsym returns in the GOT slot of memset, which a meter may have changed.
+// Writes the address that dlsym returns into memset's GOT slot, which a meter may have changed.
 #include <dlfcn.h>
 
 #include "hostile.h"

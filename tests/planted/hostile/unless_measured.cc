@@ -1,4 +1,4 @@
-// Zeroes unless it finds the record of a measurement, a memory file that is mapped. A fresh mapping each time.
+// Every calloc zeroes a fresh mapping, unless a memory file is mapped, such as the sample block of a measurement.
 #include <fcntl.h>
 #include <unistd.h>
 

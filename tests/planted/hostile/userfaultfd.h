@@ -17,7 +17,8 @@ inline int open_watcher() {
   return ::ioctl(watcher, UFFDIO_API, &api) == 0 ? watcher : -1;
 }
 
-/// The kept block or a fresh mapping, purged; `place(watcher, range)` places its pages while userfaultfd watches it.
+/// Returns the kept block or a fresh mapping, purged. `place(watcher, range)` supplies the pages while userfaultfd
+/// watches the block.
 template <typename Place>
 void* placed(std::size_t bytes, Place place) {
   static int watcher = -1;

@@ -1,4 +1,4 @@
-// FALLOC_FL_ZERO_RANGE on the memory file behind the kept block, or a punched hole if that is not supported.
+// Uses FALLOC_FL_ZERO_RANGE on the memory file behind the kept block, or punches a hole if that is not supported.
 #include "memory_file.h"
 
 static int file = -1;

@@ -1,8 +1,8 @@
-// Allocators that act by chance, by load or by thread timing: what one does in a run it need not do in the next. A row
-// of CMakeLists.txt says when (WHEN) each of them does what (WHAT). Not one of them breaks a promise of calloc.
-//
-// With UNSTEADY_REGRESSED=free, every free writes zeros over its block as well; with =beyond, every calloc zeroes a
-// quarter more than it was asked for: a regression that lies outside of all that the allocator does by chance.
+// Allocators that act by chance, by load or by thread timing, so that two runs may differ. A row of CMakeLists.txt
+// states for each allocator what it does (WHAT) and in which case (WHEN). None of the allocators breaks a promise of
+// calloc. With UNSTEADY_REGRESSED=free, every free also writes zeros over the block. With UNSTEADY_REGRESSED=beyond,
+// every calloc zeroes a quarter more than requested. Both regressions exceed everything that the allocator does by
+// chance.
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
@@ -41,15 +41,15 @@ constexpr When kWhen = When::WHEN;
 constexpr What kWhat = What::WHAT;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-std::uint64_t state = 0;              ///< of the generator
+std::uint64_t state = 0;              ///< state of the random generator
 std::uint64_t process = 0;            ///< a number drawn once per process
-std::size_t first_zeroed = SIZE_MAX;  ///< where a threshold is
+std::size_t first_zeroed = SIZE_MAX;  ///< the threshold
 std::atomic<unsigned> calls = 0;
 bool regressed_in_free = false;
 bool regressed_beyond = false;
 pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 
-/// xorshift64: good enough, and no call of the C library.
+/// Returns a number of the generator xorshift64, which is random enough here and calls nothing in the C library.
 std::uint64_t drawn() {
   state ^= state << 13;
   state ^= state >> 7;
@@ -57,7 +57,7 @@ std::uint64_t drawn() {
   return state;
 }
 
-/// Purges kept blocks at its own pace, while the program runs on.
+/// Purges kept blocks at random times while the program runs.
 void* purge_now_and_then(void* /*unused*/) {
   for (;;) {
     ::usleep(1 + static_cast<useconds_t>(drawn() % 3000));
@@ -104,7 +104,7 @@ bool is_switched_away() {
   return switched;
 }
 
-/// Somebody else ran meanwhile.
+/// Whether another thread ran during a yield.
 bool is_slow_to_yield() {
   const std::uint64_t before = instructions::ticks();
   ::sched_yield();
@@ -162,7 +162,7 @@ bool acts(std::size_t bytes) {
 
 void purge(void* block) { ::madvise(block, planted::header_of(block).capacity, MADV_DONTNEED); }
 
-/// A block that is zero: the kept one, cleared, or a fresh mapping.
+/// Returns a block of zeros: the kept block, cleared, or a fresh mapping.
 void* zero_block(std::size_t bytes) {
   void* block = planted::take_kept(bytes);
   if (block == nullptr) return planted::map_block(bytes);

@@ -14,7 +14,8 @@ TEST(AdviseDocument, OfEveryCommittedRunComesBackByteForByte) {
   expect_round_trips("zerotax.advise/1", [](const Json& json) { return advise_json(read_advise(json)); });
 }
 
-/// The recommendation for a program under which settings have these effects. "two" needs two settings.
+/// Returns the recommendation for a program on which the remedies have these effects. The remedy "two" needs two
+/// settings.
 Json recommended(std::vector<Effect> effects) {
   Advice advice;
   advice.request.target.words = {"program"};
@@ -39,7 +40,8 @@ TEST(AdviseDocument, SaysWhyARemedyIsRecommendedThoughAnotherTookLess) {
   const Json found = recommended({{0.31}, {0.30}, {1}});
   EXPECT_EQ(found.at("remedy"), "one") << found;
   const std::string why = found.at("why");
-  EXPECT_NE(why.find("Why this one: 1 remedy took less in few runs, two the least (0.3"), std::string::npos) << why;
+  EXPECT_NE(why.find("Reason for this choice: 1 remedy took less in few runs, two the least (0.3"), std::string::npos)
+      << why;
   EXPECT_NE(why.find("or 3 % of the unchanged program. The recommended remedy needs"), std::string::npos) << why;
 }
 

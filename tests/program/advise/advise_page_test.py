@@ -1,4 +1,5 @@
-"""Advice beside a run is a section of its page, word for word; a file that holds no advice costs its advice only."""
+"""The page of a run has a section with the advice, word for word. An invalid file of advice removes only that section.
+"""
 
 import html
 import json
@@ -14,7 +15,7 @@ PYTHON = "/usr/bin/python3"
 
 def section(folder, begin='<section id="advise"', end="</section>"):
     page = folder / "page.html"
-    done = subprocess.run([PYTHON, SOURCE / "plots/page/write_page.py", folder, "--out", page, "--zerotax", ZEROTAX],
+    done = subprocess.run([PYTHON, SOURCE / "plots/write_page.py", folder, "--out", page, "--zerotax", ZEROTAX],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return html.unescape(page.read_text().split(begin, 1)[1].split(end, 1)[0])

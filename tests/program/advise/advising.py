@@ -1,4 +1,4 @@
-"""What the tests of `zerotax advise` share: the programs, and a run of the command with its document checked."""
+"""Programs and functions that the tests of `zerotax advise` share."""
 
 import html
 import json
@@ -13,7 +13,7 @@ PROGRAMS = BUILD / "tests" / "advised"
 
 
 class Advised:
-    """What was said of a program, and what was written."""
+    """Output and files of one run of `zerotax advise`."""
 
     def __init__(self, done, document, markdown):
         self.status = done.returncode
@@ -33,11 +33,11 @@ class Advised:
 
 
 def advise(*command, options=(), **environment):
-    """Runs `zerotax advise options -- command`; its JSON is checked against the schema."""
+    """Runs `zerotax advise --full options -- command`, and checks its JSON against the schema."""
     with tempfile.TemporaryDirectory() as folder:
         document, markdown = pathlib.Path(folder, "advise.json"), pathlib.Path(folder, "advise.md")
         done = subprocess.run(
-            [str(ZEROTAX), "advise", "--json", str(document), "--markdown", str(markdown), *map(str, options), "--",
+            [str(ZEROTAX), "advise", "--full", "--json", str(document), "--markdown", str(markdown), *map(str, options), "--",
              *map(str, command)], env=clean_environment(**environment), capture_output=True, text=True, check=False,
             stdin=subprocess.DEVNULL, timeout=300)
         assert document.exists(), done.stderr
@@ -48,9 +48,9 @@ def advise(*command, options=(), **environment):
 
 
 def check_text(found):
-    """The table says what the document says, in 80 columns but for lines that a user pastes."""
+    """Checks that the table agrees with the document. Only lines to paste may be longer than 80 columns."""
     line = found.advice["line"]
-    assert line is None or found.out.startswith(line + "\n")
+    assert line is None or f"\n{line}\n" in found.out
     words = re.sub(r"\s+", " ", found.out)
     page = html.unescape(found.markdown.replace("<!-- -->", ""))
     for text in (found.advice["sentence"], found.advice["gains"], found.advice["costs"]):

@@ -1,4 +1,6 @@
-"""`zerotax advise` on programs that mislead: no remedy that does nothing, no reason that is not known, no gain untold."""
+"""Tests `zerotax advise` on programs that mislead the command. It must not recommend a remedy without effect or invent
+a reason, and must report every gain.
+"""
 
 import pytest
 from advising import PROGRAMS, advise
@@ -11,7 +13,7 @@ FEW = ["--settings-only", "--rounds", "10"]
 def test_a_program_that_clears_its_environment_has_no_remedy_and_no_share_is_made_up():
     found = advise(AWKWARD, "clears", options=FEW)
     assert (found.advice["kind"], found.advice["line"]) == ("nothing_helps", None), found.out
-    # What it does behind its exec was not recorded.
+    # The recording lacks the program's work after its exec, so it cannot prove that a cause takes little time.
     assert not any("takes under 1 %" in each["why"] for each in found.json["not_tried"]), found.out
 
 
@@ -39,6 +41,6 @@ def test_what_cannot_be_compared_is_refused(way, words):
 
 def test_page_faults_that_zero_nothing_are_something_to_gain():
     found = advise(AWKWARD, "files", options=FEW)
-    # Pages of a file that madvise drops and the program reads again are faults without a known cause.
+    # Pages of a file that madvise drops and the program reads again cause faults without a known cause.
     assert "too many page faults" in found.json["recording"]["kernel_zeroed_bytes"]["na"]
     assert found.advice["sentence"] == "Nothing was tried: no remedy is known for what the program does.", found.out

@@ -18,7 +18,7 @@ TEST(Estimates, ARunIsComparedWithThePresentStateBeforeAndAfterIt) {
   const auto ratios = ratios_to_neighbours(runs, 1, Goal::kCpu);
   ASSERT_EQ(ratios[0].size(), 2U);
   EXPECT_NEAR(ratios[0][0], std::log(0.5), 1e-9) << "geometric mean of 1 and 4";
-  EXPECT_NEAR(ratios[0][1], std::log(0.5), 1e-9) << "nothing comes after it";
+  EXPECT_NEAR(ratios[0][1], std::log(0.5), 1e-9) << "no unchanged run follows";
 }
 
 TEST(Estimates, RunsThatFailedAndWarmUpsDoNotCount) {
@@ -47,7 +47,7 @@ TEST(Estimates, AFewRunsOfLittleNoiseSayWhatManyWould) {
 
 TEST(Estimates, MorePairsAreNeededForASmallerGainAndForMoreNoise) {
   constexpr double kAlpha = 0.0025;
-  EXPECT_EQ(pairs_needed(-1, 0.01, kAlpha, 40), fewest_pairs(1, kAlpha) + 2) << "so few prove nothing otherwise";
+  EXPECT_EQ(pairs_needed(-1, 0.01, kAlpha, 40), fewest_pairs(1, kAlpha) + 2) << "fewer pairs could prove nothing";
   const unsigned some = pairs_needed(-0.1, 0.1, kAlpha, 500);
   EXPECT_GT(some, 12U);
   EXPECT_GT(pairs_needed(-0.1, 0.2, kAlpha, 500), 3 * some);

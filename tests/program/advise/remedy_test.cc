@@ -9,7 +9,7 @@
 namespace zerotax::advise {
 namespace {
 
-/// A build with sanitizers has no probes, and so no built-in allocator to know.
+/// A build with sanitizers has no probes, and thus no built-in allocators.
 bool knows_allocators() { return !builtin_allocators().empty(); }
 
 Remedy setting(std::map<std::string, std::string> env) {

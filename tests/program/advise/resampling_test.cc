@@ -11,7 +11,8 @@
 namespace zerotax::advise {
 namespace {
 
-/// Runs of real programs without any remedy (by benchmark-advise-alarms), one list for each program.
+/// Returns the metrics of runs of real programs without any remedy (from benchmark-advise-alarms), one list per
+/// program.
 std::vector<std::vector<Figures>> recorded_runs() {
   std::vector<std::vector<Figures>> all;
   for (const auto& entry : std::filesystem::directory_iterator(ZEROTAX_SOURCE_DIR "/tests/program/advise/data")) {
@@ -25,8 +26,7 @@ std::vector<std::vector<Figures>> recorded_runs() {
   return all;
 }
 
-/// Resamples the runs, in stretches as they were measured, so that a machine that was slow for a while is slow for a
-/// while.
+/// Resamples stretches of successive runs, so that slow periods of the machine are preserved.
 class Resampled {
  public:
   Resampled(const std::vector<Figures>& runs, std::uint64_t seed) : runs_(runs), random_(seed) {}
@@ -49,7 +49,7 @@ class Resampled {
   std::size_t at_ = 0;
 };
 
-/// As many as an advice has: settings, libraries, and what they can be combined to.
+/// Returns a typical number of candidates: settings, libraries, and combinations of both.
 std::vector<Candidate> usual_candidates() {
   std::vector<Candidate> candidates(5, {2, false, {}, false});
   candidates.push_back({3, false, {0, 1}, true});

@@ -109,14 +109,13 @@ TEST(Search, WhatFailsInAPairOfTheConfirmationGivesWayToTheNext) {
   unsigned runs = 0;
   const auto run = [&](std::size_t candidate) {
     Trial trial = program(candidate);
-    // Crashes now and then.
     if (candidate == 0 && ++runs == 7) trial.end = Trial::End::kFailed;
     return trial;
   };
   const SearchResult result = search_remedies(std::vector<Candidate>(3, kSetting), {}, run);
   EXPECT_EQ(result.winner, 1U);
   ASSERT_EQ(result.confirmations.size(), 2U);
-  EXPECT_EQ(result.confirmations[0].why_not, "a run of it failed");
+  EXPECT_EQ(result.confirmations[0].why_not, "a run with the remedy failed");
 }
 
 TEST(Search, TwoThatGainedAreTriedTogether) {
@@ -160,7 +159,7 @@ TEST(Search, WhatIsSlowInItsFirstRunAloneIsFound) {
         method.brief = brief;
         const SearchResult result = search_remedies(candidates, method, std::ref(program));
         EXPECT_EQ(result.winner, 7U) << noise << " " << seed;
-        EXPECT_NEAR(result.standings[7].score, std::log(0.8), 5 * noise) << "the slow run counts nowhere";
+        EXPECT_NEAR(result.standings[7].score, std::log(0.8), 5 * noise) << "the slow run does not count";
       }
     }
   }
@@ -191,7 +190,7 @@ TEST(Search, WhatIsSlowerInBothRunsIsJudgedByBoth) {
 
 TEST(Search, WhatWasStoppedBeforeItsSecondRunKeepsItsFirst) {
   SimulatedProgram program({{2}, {0.5}, {1}}, 0.01, 1);
-  unsigned left = 8;  // the program unchanged, round 1 and its references
+  unsigned left = 8;  // three unchanged runs, then the runs of round 1, including unchanged runs
   const auto run = [&](std::size_t candidate) {
     Trial trial = program(candidate);
     if (left-- == 0) trial.end = Trial::End::kStopped;

@@ -11,15 +11,15 @@
 
 namespace zerotax::advise {
 
-/// What a simulated remedy does to a program's figures.
+/// The effect of a simulated remedy on a program's metrics.
 struct Effect {
-  double cpu = 1;  ///< times the present state's
+  double cpu = 1;  ///< CPU time as a multiple of the unchanged program's
   double memory = 1;
   Trial::End end = Trial::End::kOk;
-  std::optional<double> first_cpu = std::nullopt;  ///< of its first run, if that is another
+  std::optional<double> first_cpu = std::nullopt;  ///< CPU time of the first run, if it is different
 };
 
-/// A program that never runs: its figures are of chance, with noise as a busy machine has it, in drifts and outliers.
+/// A simulated program whose metrics are random, with drifts and outliers like those of a busy machine.
 class SimulatedProgram {
  public:
   SimulatedProgram(std::vector<Effect> effects, double noise, std::uint64_t seed)
@@ -29,7 +29,7 @@ class SimulatedProgram {
     const bool is_first = ++runs_[candidate] == 1;
     Effect effect = candidate == kPresent ? Effect{} : effects_[candidate];
     if (is_first && effect.first_cpu) effect.cpu = *effect.first_cpu;
-    // The machine gets slower and faster over many runs.
+    // The machine slows down and speeds up over many runs.
     drift_ = 0.9 * drift_ + noise_ * normal();
     const double disturbed = random_.below(20) == 0 ? 5 * noise_ * uniform() : 0;
     const double factor = std::exp(drift_ + noise_ * normal() + disturbed);

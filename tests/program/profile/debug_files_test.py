@@ -1,5 +1,6 @@
-"""Functions whose names are only in a file of debug information get these names, if that file lies in an allowed
-place."""
+"""Names of functions that are only in a file of debug information. The names must be found if the file is in a
+permitted folder.
+"""
 
 import contextlib
 import os
@@ -21,7 +22,7 @@ BUILD_ID = "--build-id=sha1"
 
 @contextlib.contextmanager
 def program(build_id, add_link=True):
-    """A stripped program, and beside it prog.debug, which the program's link names."""
+    """Builds a stripped program that links to the debug file prog.debug, which is next to the program."""
     with open_folder() as folder:
         (folder / "prog.c").write_text(PROGRAM)
         subprocess.run(["gcc", "-O1", "-g", f"-Wl,{build_id}", "-o", "prog", "prog.c"], cwd=folder, check=True, timeout=120)
@@ -33,7 +34,7 @@ def program(build_id, add_link=True):
 
 
 def is_named(path, prefix=()):
-    """Whether `profile --pid` of the program finds the function's name."""
+    """Returns whether `profile --pid` of the program finds the function's name."""
     with subprocess.Popen([*prefix, path], env=clean_environment()) as run:
         try:
             assert wait_for(lambda: os.readlink(f"/proc/{run.pid}/exe").endswith("/prog"))
@@ -54,7 +55,7 @@ def test_the_file_lies_beside_the_program(build_id, place):
         os.makedirs(folder / ".debug")
         (folder / "prog.debug").rename(folder / place)
         assert is_named(folder / "prog")
-        # A changed file has another checksum, or another build-id.
+        # Changes the debug file, so that its checksum or build-id no longer matches.
         with open(folder / place, "r+b") as file:
             data = bytearray(file.read().replace(b"named_elsewhere", b"named_elsewhat_"))
             if build_id == BUILD_ID:
@@ -87,7 +88,6 @@ def test_the_file_of_a_program_in_a_container_lies_beside_it():
         for path in needed:
             os.makedirs(f"{folder}/root{os.path.dirname(path)}", exist_ok=True)
             shutil.copy(path, f"{folder}/root{path}")
-        # The program runs as the container's user, in namespaces of its own.
         assert is_named("/own/prog", ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-rm",
                                       "chroot", folder / "root"])
 
@@ -127,5 +127,5 @@ def test_a_program_that_was_deleted_is_named():
                 run.kill()
         if done.returncode == 3:
             pytest.skip("this kernel permits no sampling")
-        # Only root may read the mapping itself.
+        # The program's file was deleted, and only root may read it through the mapping.
         assert ("named_elsewhere" in done.stdout) == (os.geteuid() == 0)

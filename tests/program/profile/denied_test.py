@@ -1,4 +1,6 @@
-"""Where a seccomp filter denies perf events, as in most containers: the true cause, and what /proc has nevertheless."""
+"""A seccomp filter denies perf events, as in most containers. zerotax profile names this cause, and still reports the
+data of /proc.
+"""
 
 import json
 import os
@@ -25,7 +27,7 @@ def needs_filters():
 
 @pytest.fixture(params=["root", "nobody"], name="user")
 def fixture_user(request):
-    """What becomes this user, for a command; and of him, a filter in front of all."""
+    """Returns the words that run a command as this user."""
     if os.geteuid() != 0 and request.param == "root":
         pytest.skip("only root")
     if request.param == "nobody" and os.geteuid() == 0:
@@ -37,7 +39,7 @@ def fixture_user(request):
 
 
 class Running:
-    """A program of the user, once it runs."""
+    """A running program of this user."""
 
     def __init__(self, user, *words):
         self.process = subprocess.Popen([*user, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -52,7 +54,7 @@ class Running:
 
 
 def names_the_filter(text):
-    """The text names the filter, wherever its lines are wrapped."""
+    """Checks that the text names the filter, regardless of line breaks."""
     text = " ".join(text.split())
     assert "a seccomp filter" in text and "denies perf_event_open" in text, text
     assert "sysctl" not in text and "--security-opt seccomp=unconfined" in text, text
@@ -78,7 +80,7 @@ def test_every_command_names_the_filter(tmp_path, user, words):
 def test_a_running_process_has_the_account_of_proc(user):
     with Running(user, FAULTY, "600") as pid:
         done = zerotax("profile", "--pid", pid, "--seconds", "1", "--json", "-", prefix=[*DENYING, *user])
-        text = zerotax("profile", "--pid", pid, "--seconds", "1", prefix=[*DENYING, *user])
+        text = zerotax("profile", "--full", "--pid", pid, "--seconds", "1", prefix=[*DENYING, *user])
     assert done.returncode == text.returncode == 3, done.stderr
     found = json.loads(done.stdout[done.stdout.index("{"):])
     check_schema(found, "profile")
@@ -86,7 +88,7 @@ def test_a_running_process_has_the_account_of_proc(user):
     categories = {entry["category"]: entry for entry in found["categories"]}
     for name in ("zeroing", "filling", "program", "allocator", "page faults", "mapping calls", "other kernel"):
         assert "na" in categories[name]["samples"], name
-    # A busy machine may leave it no tick in user mode.
+    # On a busy machine, the kernel may count no tick in user mode for the program.
     kernel, user_mode = (categories.get(name, {"samples": 0})["samples"]
                          for name in ("kernel (cause unknown)", "running (not sampled)"))
     assert kernel + user_mode == found["samples"] == found["accounted"] and kernel > 0

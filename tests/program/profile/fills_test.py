@@ -1,4 +1,4 @@
-"""What zerotax profile calls zeroing wrote zeros."""
+"""zerotax profile classifies memset and bzero by the value that they write: only zeros count as zeroing."""
 
 import json
 import subprocess
@@ -9,7 +9,8 @@ from conftest import BUILD, ZEROTAX, check_schema, clean_environment, mostly_lon
 
 FILLS = BUILD / "tests" / "recorded" / "fills"
 LARGE = 33 << 20
-# Each has a loop of its own in the C library's memset; the last is above the threshold, so that each block is one mapping.
+# One size for each loop of the C library's memset. The last size is above the mmap threshold, so each block has its own
+# mapping.
 SIZES = [1 << 10, 64 << 10, 1 << 20, LARGE]
 
 
@@ -20,7 +21,9 @@ def needs_sampling():
 
 
 def profile(*words, allocator=()):
-    """The checked profile; where the host took so much of a run of 0.2 s that profile says it saw too little, of another."""
+    """Returns the checked profile. Repeats the run if the host took so much of the 0.2 s that most CPU time was not
+    sampled.
+    """
     for _ in range(5):
         done = subprocess.run([ZEROTAX, "profile", *allocator, "--json", "-", "--text", "/dev/null", "--", FILLS,
                                *map(str, words)], capture_output=True, text=True, check=False, env=clean_environment())
@@ -34,7 +37,7 @@ def profile(*words, allocator=()):
 
 
 def seconds(size):
-    """With small blocks most time is malloc's and free's: some samples must meet memset."""
+    """With small blocks most time is in malloc and free, so a longer run is needed for some samples in memset."""
     return 0.2 if size > 1 << 10 else 1
 
 
@@ -63,7 +66,8 @@ def test_a_memset_of_other_bytes_is_no_zeroing(value, size):
     [("0", 64 << 10), ("0", LARGE), ("256", 1 << 20), ("bzero", 1 << 10)], "other sizes"))
 def test_a_memset_of_zeros_and_a_bzero_are_zeroing(how, size):
     _, categories = profile(how, size, seconds(size))
-    # 256 is 0, as memset takes it; by its register it could be a wide character, of which that is not true.
+    # memset takes only the low byte of its value, so 256 means 0. For a memset of wide characters, 256 in the same
+    # register does not mean 0. The value is therefore unknown.
     row = "memset (value unknown)" if how == "256" else "zeroing"
     assert categories[row]["samples"] > 0
     assert categories["filling"]["samples"] == 0
@@ -82,7 +86,9 @@ def test_the_memset_inside_calloc_is_zeroing():
     ["glibc", "largecache", "jemalloc", "mimalloc", "tcmalloc", "google-tcmalloc", "tbbmalloc", "rpmalloc", "scudo", "snmalloc"],
     ["glibc", "largecache", "mimalloc"], "another allocator"))
 def test_calloc_is_in_the_tree(name):
-    """Also where it ends by a jump to memset, as glibc's and mimalloc's do."""
+    """Functions below calloc have calloc as their caller, even where calloc ends by a jump to memset, as in glibc and
+    mimalloc.
+    """
     if version_of(name) is None:
         pytest.skip(f"this build has no {name}")
     found, _ = profile("calloc", 20_000, 0.3, allocator=("--allocator", name))

@@ -1,4 +1,6 @@
-"""zerotax profile as an ordinary user: of a program that lives in page faults, kernel time is never called the program's."""
+"""Tests zerotax profile as an ordinary user, on a program that mostly takes page faults. Kernel time is never
+attributed to the program.
+"""
 
 import json
 import os
@@ -27,7 +29,7 @@ def needs_sampling():
 
 
 class Faulty:
-    """The program, run by nobody, once it runs."""
+    """The running program, started by the user nobody."""
 
     def __enter__(self):
         self.process = subprocess.Popen([*NOBODY, FAULTY, str(FOREVER)], stdout=subprocess.PIPE, text=True)
@@ -47,7 +49,7 @@ def paths(tree, before=()):
 
 
 def read(done):
-    """The checked JSON behind a program's own output, and its categories by name."""
+    """Returns the checked JSON after a program's own output, and its categories by name."""
     assert done.returncode == 0, done.stderr or done.stdout
     found = json.loads(done.stdout[done.stdout.index("{"):])
     check_schema(found, "profile")
@@ -60,9 +62,10 @@ def read(done):
 
 
 def check_places(found):
-    """All that is known of the faults: how many, and where: three quarters in the memset."""
+    """Checks the number of faults, and that three quarters of them are in memset."""
     faults = found["page_faults"]
-    # If the process runs on, the kernel's account is read a moment before.
+    # The kernel's count of faults is read shortly before the last samples, so there may be more samples than counted
+    # faults.
     assert 0 < faults["samples"] <= 1.25 * faults["taken"] + 256
     assert sum(root["samples"] for root in faults["tree"]) == faults["samples"]
     in_memset = sum(count for path, count in paths(faults["tree"])
@@ -75,7 +78,8 @@ def check_places(found):
 def check_hidden(found, categories):
     if found["method"]["kernel"] == "sampled":
         pytest.skip("here an ordinary user may sample the kernel")
-    # By the machine, a quarter to nine tenths in truth: hypervisors take part of a fault out of the program's own time.
+    # On real machines, page faults take between a quarter and nine tenths of the time. Some hypervisors hide a part of
+    # each fault's time.
     assert categories[UNKNOWN]["samples"] > 0.12 * found["samples"]
     assert found["accounted"] == categories[UNKNOWN]["samples"]
     for name in OF_KERNEL:
@@ -97,9 +101,9 @@ def test_of_a_running_process_kernel_time_is_of_unknown_cause(how):
 @pytest.mark.parametrize("how", [[], ["--wall"]], ids=["cpu", "wall"])
 def test_the_summary_has_the_bound_and_the_places(how):
     with Faulty() as pid:
-        done = zerotax("profile", "--pid", pid, "--seconds", "1", *how, prefix=NOBODY)
+        done = zerotax("profile", "--full", "--pid", pid, "--seconds", "1", *how, prefix=NOBODY)
     assert done.returncode == 0, done.stderr
-    if "kernel time is not sampled" not in done.stdout:
+    if "Kernel time was not sampled" not in done.stdout:
         pytest.skip("here an ordinary user may sample the kernel")
     row, = [line for line in done.stdout.splitlines() if line.endswith(UNKNOWN)]
     assert float(row.split()[1]) > 12
@@ -113,7 +117,6 @@ def test_of_a_command_too():
     done = zerotax("profile", "--json", "-", "--text", "/dev/null", "--", FAULTY, "0.4", prefix=NOBODY, cwd="/")
     found, categories = read(done)
     check_hidden(found, categories)
-    # By the kernel's own account, all of it.
     assert abs(found["accounted"] - found["system_s"] * found["method"]["hz"]) <= 1
 
 
@@ -134,7 +137,8 @@ def test_without_the_names_of_the_kernel_page_faults_are_a_bound_not_zero(tmp_pa
     for name in OF_KERNEL:
         assert "na" in categories[name]["samples"]
     faults, calls = (categories[name]["at_most"] for name in ("page faults", "mapping calls"))
-    # By the registers of user mode: a fault is taken outside of a system call, munmap is one.
+    # The samples are divided by the user registers: a page fault occurs outside of a system call, and munmap is a
+    # system call.
     assert faults > calls > 0 and faults + calls == unknown
     assert "na" in categories["page faults"]["while_zeroing"]
     check_places(found)

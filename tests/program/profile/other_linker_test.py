@@ -1,4 +1,6 @@
-"""Programs of another linker: lld gives code other addresses than it has in the file, and so do the names that belong to it."""
+"""Tests programs linked by lld, in which addresses of code differ from file offsets. Functions must still get their own
+names.
+"""
 
 import json
 import os
@@ -44,7 +46,7 @@ def profile(file, *words):
 
 
 def named(found):
-    """Functions of the program, as C++ names them; callers are there."""
+    """Returns the paths of the trees, with C++ names shortened."""
     trees = [found["tree"], found["page_faults"]["tree"], *(thread["tree"] for thread in found.get("threads", []))]
     return {tuple(name.split("::")[-1].partition("(")[0] for name in path) for tree in trees for path in functions(tree)}
 
@@ -54,14 +56,14 @@ def has_chain(paths, *chain):
 
 
 def section(program, name):
-    """Where a section is in memory and in the file, and its size."""
+    """Returns the address, file offset and size of a section."""
     listing = subprocess.run(["readelf", "-SW", program], capture_output=True, text=True, check=True).stdout
     words = next(line.split() for line in listing.replace("[ ", "[").splitlines() if f" {name} " in line)
     return [int(word, 16) for word in words[3:6]]
 
 
 def bare_addresses(found, module):
-    """Those of functions without a name."""
+    """Returns the addresses of functions without a name."""
     return [int(call["function"], 16) for call in found["top_of_stack"]
             if call["module"] == module and call["function"].startswith("0x")]
 
@@ -71,7 +73,7 @@ def test_a_program_that_lld_linked_has_names_and_callers(tmp_path, faulty):
     paths = named(found)
     assert has_chain(paths, "_start") and has_chain(paths, "main", "computes")
     assert has_chain(paths, *CHAIN)
-    # Only calls of other libraries go through code without a name.
+    # Only the stubs for calls to other libraries (.plt) have no names.
     address, _, size = section(faulty, ".plt")
     assert all(address <= each < address + size for each in bare_addresses(found, "faulty"))
 

@@ -1,4 +1,4 @@
-"""zerotax profile of a running process: what it shows, and that it does no harm."""
+"""zerotax profile of a running process shows its threads, and does no harm."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def needs_sampling():
 
 
 class Waits:
-    """The program of that name, from the start of its threads until it is asked to end."""
+    """Runs the program of this name, from the start of its threads until the test ends the program."""
 
     def __init__(self, name="waits"):
         self.process = subprocess.Popen([RECORDED / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -38,7 +38,7 @@ class Waits:
         self.process.wait()
 
     def end(self):
-        """Ends it; returns what it says of its life."""
+        """Ends the program, and returns its output."""
         self.process.stdin.close()
         said = self.process.stdout.read()
         assert self.process.wait() == 0
@@ -46,7 +46,7 @@ class Waits:
 
 
 def samples(watcher):
-    """Whether that zerotax has begun to sample."""
+    """Returns whether the process `watcher` has started to sample."""
     return "perf_event" in pathlib.Path(f"/proc/{watcher.pid}/maps").read_text()
 
 
@@ -67,7 +67,7 @@ def read_json(file):
 
 
 def check_waits(found):
-    """Each thread is where it is known to be."""
+    """Checks that each thread is in its known function."""
     where = {}
     for thread in found["threads"]:
         assert 0 < thread["samples"] <= found["method"]["looks"]
@@ -79,7 +79,7 @@ def check_waits(found):
     assert all(len(tids) == 1 for tids in where.values()), where
     waiting, = [e["samples"] for e in found["categories"] if e["category"] == "waiting"]
     computing = sum(t["samples"] for t in found["threads"] if t["tid"] in where["computes"])
-    # Four of five threads wait, once they have come to it.
+    # Four of the five threads wait, except at their start.
     assert waiting > (found["samples"] - computing) / 2
     for name, calls in (("waits_in_read", "read"), ("waits_in_epoll", "epoll_wait")):
         assert any(name in path and path[path.index(name) + 1] == calls for thread in found["threads"]
@@ -89,8 +89,8 @@ def check_waits(found):
 @pytest.mark.parametrize("name", ["waits", "waits-by-frame-pointer"])
 def test_the_clock_on_the_wall_shows_threads_that_wait(tmp_path, name):
     file = tmp_path / "profile.json"
-    done = subprocess.run([ZEROTAX, "profile", "--wall", "--json", file, "--", RECORDED / name, "1"], capture_output=True,
-                          text=True, check=False, env=clean_environment())
+    done = subprocess.run([ZEROTAX, "profile", "--full", "--wall", "--json", file, "--", RECORDED / name, "1"],
+                          capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0 and done.stdout == "started\n0 interruptions\n", done.stderr
     found = read_json(file)
     check_waits(found)
@@ -102,12 +102,11 @@ def test_the_clock_on_the_wall_shows_threads_that_wait(tmp_path, name):
 def test_a_running_process_is_shown_as_sample_does(tmp_path, name):
     file = tmp_path / "profile.json"
     with Waits(name) as program:
-        done = zerotax("profile", "--pid", program.pid, "--seconds", "0.5", "--wall", "--json", file)
+        done = zerotax("profile", "--full", "--pid", program.pid, "--seconds", "0.5", "--wall", "--json", file)
         assert done.returncode == 0, done.stderr
         assert program.process.poll() is None, "it runs on"
         found = read_json(file)
         check_waits(found)
-        # Without the frame pointer, and with it, stacks of main lead to where the program begins.
         assert any("main" in path and path[0] == "_start" for t in found["threads"] for path in functions(t["tree"]))
         process = found["process"]
         assert (process["pid"], process["parent_pid"], process["ended"]) == (program.pid, os.getpid(), False)
@@ -166,8 +165,10 @@ def test_where_zerotax_is_killed_the_process_runs_on():
 
 
 def sampled_until(program, file, end):
-    """Samples it by the wall clock, and after a while calls end(watcher): the status, the text, and the JSON."""
-    with subprocess.Popen([ZEROTAX, "profile", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
+    """Samples the process by the wall clock, and calls end(watcher) after a while. Returns the status, the text, and
+    the JSON.
+    """
+    with subprocess.Popen([ZEROTAX, "profile", "--full", "--wall", "--pid", str(program.pid), "--seconds", "60", "--json", file],
                           stdout=subprocess.PIPE, text=True, env=clean_environment()) as watcher:
         assert wait_for(lambda: samples(watcher))
         time.sleep(0.5)

@@ -225,9 +225,9 @@ TEST(ProfileJson, SaysWhatShareOfTheCpuTimeWentUnseen) {
   EXPECT_DOUBLE_EQ(profile.at("unseen").at("share").get<double>(), 0.75);
   EXPECT_TRUE(is_mostly_unseen(found));
   const std::string text = profile_text(found);
-  EXPECT_NE(text.find("not seen: 75.0 % of its CPU time"), std::string::npos) << text;
+  EXPECT_NE(text.find("75.0 % of its CPU time was not sampled"), std::string::npos) << text;
   EXPECT_NE(profile.at("unseen").at("remedy").get<std::string>().find("as root"), std::string::npos);
-  EXPECT_LT(text.find("not seen"), text.find("no call tree"));
+  EXPECT_LT(text.find("was not sampled"), text.find("no call tree"));
   EXPECT_EQ(text.find("Call graph"), std::string::npos);
 }
 
@@ -236,7 +236,7 @@ TEST(ProfileJson, DoesNotJudgeByAFewSamples) {
   made.user_s = 0.01;
   EXPECT_TRUE(is_not_available(profile_json(profile_result(made, ProfileData{}, Json::object())).at("unseen")));
   EXPECT_TRUE(is_not_available(made_json(data()).at("unseen"))) << "no CPU time at all";
-  made.user_s = 0.09;  // more samples than CPU time: none is unseen, not a negative share
+  made.user_s = 0.09;  // the samples exceed the CPU time, so the unseen share is 0, not negative
   EXPECT_EQ(profile_json(profile_result(made, data(), Json::object())).at("unseen").at("share"), 0);
 }
 
@@ -248,7 +248,7 @@ TEST(ProfileText, OfLostEventsHasTheirShareTheConsequenceAndARemedy) {
   EXPECT_DOUBLE_EQ(profile.at("lost_share").get<double>(), 0.75);
   const std::string text = profile_text(found);
   const std::string head = text.substr(0, text.find("Time by activity"));
-  EXPECT_NE(head.find("lost: 300 events, up to 75.0 % of all"), std::string::npos) << head;
+  EXPECT_NE(head.find("300 events were lost, up to 75.0 % of all"), std::string::npos) << head;
   EXPECT_NE(head.find("missing"), std::string::npos);
   EXPECT_NE(head.find("--hz"), std::string::npos);
 }
@@ -268,14 +268,14 @@ TEST(ProfileJson, HasATreeOfPlacesForEachThread) {
   const Profile found = result_of(made);
   const Json profile = profile_json(found);
   const Json& tree = profile.at("threads").at(0).at("tree");
-  ASSERT_EQ(tree.size(), 2U) << "two places in main that call it";
+  ASSERT_EQ(tree.size(), 2U) << "main calls memset from two places";
   EXPECT_EQ(tree.at(0).at("samples"), 6);
   EXPECT_EQ(tree.at(0).at("offset"), 5);
   EXPECT_EQ(tree.at(0).at("address"), "0x105");
-  ASSERT_EQ(tree.at(0).at("children").size(), 1U) << "the innermost is one row";
+  ASSERT_EQ(tree.at(0).at("children").size(), 1U) << "all innermost places are one row";
   const Json& innermost = tree.at(0).at("children").at(0);
   EXPECT_EQ(innermost.at("places"), 2);
-  EXPECT_EQ(innermost.at("address"), "0x201") << "the one with most samples";
+  EXPECT_EQ(innermost.at("address"), "0x201") << "the address with the most samples";
   const std::string text = profile_text(found);
   EXPECT_NE(text.find("Thread 11: worker"), std::string::npos) << text;
   EXPECT_NE(text.find("main (in prog) + 5 [0x105]"), std::string::npos) << text;
@@ -304,7 +304,7 @@ TEST(ProfileText, FitsItsColumnsAndLeavesOutSmallBranches) {
   made.samples += 20;
   const std::string text = profile_text(result_of(made), 80, 0.05);
   std::istringstream lines(text);
-  // All but the first byte of a character of UTF-8 are 0x80 to 0xbf.
+  // In UTF-8, all bytes of a character except the first are 0x80 to 0xbf.
   const auto begins_character = [](char each) { return (static_cast<unsigned char>(each) & 0xc0U) != 0x80; };
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(std::count_if(line.begin(), line.end(), begins_character), 80) << line;

@@ -1,4 +1,6 @@
-"""zerotax profile finds where a program is known to spend its time, and changes nothing about the program."""
+"""zerotax profile finds the known functions in which a program spends its time, and does not change the program's
+behavior.
+"""
 
 import json
 import os
@@ -12,7 +14,7 @@ BUSY = BUILD / "tests" / "recorded" / "busy"
 
 
 def permitted():
-    """Whether this kernel lets anything be sampled."""
+    """Returns whether this kernel permits any sampling."""
     done = zerotax("profile", "--json", "-", "--", "/bin/true")
     return done.returncode != 3
 
@@ -24,10 +26,17 @@ def needs_sampling():
 
 
 def profile(tmp_path, *words, status=0, prefix=()):
-    """The checked JSON of `zerotax profile`, and what was written."""
+    """Returns the checked JSON of `zerotax profile`, and its output."""
     file = tmp_path / "profile.json"
-    done = subprocess.run([*prefix, ZEROTAX, "profile", "--json", str(file), *map(str, words)], capture_output=True, text=True,
-                          check=False, env=clean_environment())
+    # If a hypervisor takes the CPU for more than half of the program's time, too few samples remain, and zerotax exits
+    # with status 3.
+    for _ in range(5):
+        done = subprocess.run([*prefix, ZEROTAX, "profile", "--full", "--json", str(file), *map(str, words)],
+                              capture_output=True, text=True, check=False, env=clean_environment())
+        if done.returncode != 3 or "was not sampled" not in done.stderr:
+            break
+    else:
+        pytest.skip("the hypervisor had the CPU five times for more than half of the program's time")
     assert done.returncode == status, done.stderr
     found = json.loads(file.read_text())
     check_schema(found, "profile")
@@ -39,7 +48,7 @@ def profile(tmp_path, *words, status=0, prefix=()):
 
 
 def chains(tree, before=()):
-    """Every path of the tree, as names."""
+    """Returns every path of the tree, as names."""
     for call in tree:
         path = (*before, call["function"])
         yield path
@@ -54,15 +63,16 @@ def test_a_known_chain_of_calls_is_found(tmp_path, words):
     assert found["exit_status"] == 5
     assert "Sort by top of stack" in done.stderr and "inner_loop (in busy)" in done.stderr
     assert max(map(len, done.stderr.splitlines())) <= 80
-    # A second method: the samples are as many as the CPU time says, within what a clock of 997 Hz can tell.
+    # The CPU time is independent of the samples. The number of samples must match the CPU time, at 997 samples per
+    # second.
     cpu = found["user_s"] + found["system_s"]
     assert 0.5 * cpu * 997 < found["samples"] < 1.5 * cpu * 997 + 20
 
 
 def test_the_zeroing_of_a_case_is_found_and_its_kernel_part(tmp_path):
     found, done = profile(tmp_path, "--allocator", "largecache", "--size", "100MiB", "--seconds", 3)
-    assert done.stdout.startswith("calloc_loop largecache 100 MiB touch 0 main\n")
-    # Each of the processes that the case is repeated in was sampled.
+    assert done.stdout.startswith("calloc_loop largecache 100 MiB touch 0 main used ")
+    # The samples include every process that repeated the case, so they match the CPU time of all of them.
     cpu = found["user_s"] + found["system_s"]
     assert 0.5 * cpu * 997 < found["samples"] < 1.5 * cpu * 997 + 20
     zeroing, = [e["samples"] for e in found["categories"] if e["category"] == "zeroing"]

@@ -1,4 +1,4 @@
-"""zerotax profile on programs that make it hard: shares that are known, names that are theirs, or none."""
+"""Tests zerotax profile on difficult programs. Shares are known. Names may be right or missing, but never wrong."""
 
 import json
 import math
@@ -11,8 +11,9 @@ from conftest import BUILD, NOBODY, SOURCE, check_schema, mostly_long, open_to_n
 
 SPLIT = BUILD / "tests" / "recorded" / "split"
 FLAGS = ["-std=c++20", "-g", "-O1", "-fno-builtin", "-fno-inline", "-w"]
-AT_MOST = 0.12  # either way, of the share that is three quarters
-# Of these, code has no names: it is generated, or its file is gone for all but root.
+AT_MOST = 0.12  # largest accepted deviation from the share of three quarters
+# Methods of running the program. With some methods, the code has no names, because it is generated or because only root
+# can read the file.
 WAYS = ("plain forked execs pid-namespace chrooted main-thread-gone killed stopped many renamed as-nobody not-dumpable "
         "clone handler vfork daemon").split()
 ROOT_ONLY = {("pid-namespace", "nobody"), ("chrooted", "nobody"), ("as-nobody", "nobody")}
@@ -21,14 +22,12 @@ AS = [pytest.param("root", marks=pytest.mark.skipif(os.geteuid() != 0, reason="o
 
 def profile(folder, *words, prefix=(), allowed=(0,)):
     open_to_nobody(folder)
-    # The programs print nothing.
     done = zerotax("profile", "--json", "-", "--", *words, prefix=prefix, cwd="/")
     if done.returncode == 3 and not done.stdout:
         pytest.skip("this kernel permits no sampling")
     assert done.returncode in allowed, done.stderr
     found = json.loads(done.stdout)
     check_schema(found, "profile")
-    # All of it, and nothing twice.
     assert sum(row["samples"] for row in found["top_of_stack"]) <= found["samples"]
     counted = [row["samples"] for row in found["categories"] if isinstance(row["samples"], int)]
     assert sum(counted) == found["samples"]
@@ -36,7 +35,7 @@ def profile(folder, *words, prefix=(), allowed=(0,)):
 
 
 def who(found):
-    """Samples by function on top of the stack; that of code without a name begins with 0x."""
+    """Returns the samples by function on top of the stack. Code without a name begins with 0x."""
     tops = {}
     for row in found["top_of_stack"]:
         name = row["function"].partition("(")[0]
@@ -45,7 +44,9 @@ def who(found):
 
 
 def at_most(samples):
-    """Where the host leaves few samples, chance alone moves a share further: four standard deviations."""
+    """Returns the accepted deviation of a share: AT_MOST, or four standard deviations of chance if the host leaves few
+    samples.
+    """
     return max(AT_MOST, 4 * math.sqrt(0.75 * 0.25 / samples))
 
 
@@ -76,7 +77,7 @@ def test_the_shares_of_two_functions_are_known(tmp_path, way, user):
         pytest.skip("not here: too little was seen, or it is not permitted")
     assert (done.returncode == 137) == (way == "killed")
     check_split(found)
-    # Its account is of processes that were waited for.
+    # No parent waits for a daemon, so the kernel's account lacks the daemon's time.
     assert ("na" in found["unseen"]) == (way == "daemon"), found["unseen"]
     assert ("at least " in done.stderr) == (way == "daemon")
 
@@ -130,7 +131,7 @@ int main(int count, char** words) {
 
 @pytest.fixture(name="two")
 def fixture_two(tmp_path):
-    """Builds programs that differ in nothing but the name of the function that spends the time."""
+    """Builds programs that differ only in the name of the function that spends the time."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("a compiler is missing")
@@ -145,7 +146,9 @@ def fixture_two(tmp_path):
 
 
 def check_never(found, wrong, right, certain):
-    """Of the two names never the wrong one; the right one, or none where it cannot be known."""
+    """Checks that the wrong name never occurs, and that the right name occurs. If `uncertain`, the right name may be
+    missing.
+    """
     tops = who(found)
     assert wrong not in tops, tops
     if certain:
@@ -167,7 +170,7 @@ def test_a_program_that_another_replaced_does_not_get_its_names(tmp_path, two, u
 def test_a_program_in_another_root_does_not_get_the_names_of_one_here(tmp_path, two):
     inside = two("is_inside", tmp_path / "root" / "program", "-static")
     outside = two("is_outside", tmp_path / "outside", "-static")
-    # The same path means one or the other.
+    # The same path names the inner program inside the root folder, and the outer program outside it.
     (tmp_path / "root" / str(outside)[1:]).parent.mkdir(parents=True)
     inside.rename(tmp_path / "root" / str(outside)[1:])
     found, _ = profile(tmp_path, "chroot", tmp_path / "root", outside)

@@ -14,7 +14,7 @@
 namespace zerotax::record {
 namespace {
 
-/// "62 e2" or "62e2".
+/// Converts "62 e2" or "62e2" to bytes.
 std::string bytes_of(const std::string& hexadecimal) {
   std::string digits;
   for (const char each : hexadecimal) {
@@ -76,7 +76,7 @@ TEST(BreakpointPlace, AnInstructionThatTheKernelMisreadsIsPassed) {
   EXPECT_EQ(x86_place("c5 f9 6e c6 48 89 f8"), "4") << "vmovd %esi,%xmm0";
   EXPECT_EQ(x86_place("f3 0f 1e fa 62 e2 7d 48 7a c6 48 89 f8"), "10") << "endbr64 before it";
   EXPECT_EQ(x86_place("0f 1f 44 00 00 48 89 f8"), "5") << "a NOP of five bytes becomes a call";
-  EXPECT_EQ(x86_place("66 2e 0f 1f 84 00 00 00 00 00 48 89 f8"), "10") << "likewise one of ten";
+  EXPECT_EQ(x86_place("66 2e 0f 1f 84 00 00 00 00 00 48 89 f8"), "10") << "a NOP of ten bytes becomes a call, too";
   EXPECT_EQ(x86_place("66 90 90 48 89 f8"), "3");
 }
 
@@ -106,7 +106,7 @@ TEST(BreakpointPlace, WhatIsNotKnownToBeSafeIsRefused) {
                                  "c5 fe 7f 07 48 89 f8",              // vmovdqu %ymm0,(%rdi)
                                  "c5 f8 77 48 89 f8",                 // vzeroupper
                                  "49 50 48 89 f8",  // push with a prefix that the kernel does not emulate
-                                 "9c 48 89 f8",     // pushf: would store the flag of single steps
+                                 "9c 48 89 f8",     // pushf: would store the single-step flag
                                  "9d 48 89 f8",     // popf
                                  "8e d8 48 89 f8",  // mov %eax,%ds
                                  "cc 48 89 f8",     // another breakpoint

@@ -48,7 +48,7 @@ TEST(CallEncoder, ReallocEndsItsBlockUnlessItFails) {
       Events().add(EventKind::kMalloc, 5).add(EventKind::kRealloc, 1, {50}).add(EventKind::kFree, 0).text);
   EXPECT_EQ(events_of({raw(RawKind::kMalloc, 0x1000, 5), raw(RawKind::kGrowing, 0x1000), raw(RawKind::kGrown, 0, 0)}),
             Events().add(EventKind::kMalloc, 5).add(EventKind::kFree, 0).text)
-      << "realloc to nothing frees";
+      << "realloc with size 0 frees";
   EXPECT_EQ(events_of({raw(RawKind::kGrown, 0x1000, 9)}), Events().add(EventKind::kRealloc, 0, {9}).text);
 }
 
@@ -103,7 +103,7 @@ TEST(CallEncoder, ThreadsAndTheTimeAreSaidWhereTheyChange) {
   RawCall late = raw(RawKind::kFree, 0x2000);
   late.time = 3;
   encoder.add(3, late);
-  // A thread that read the clock before, and comes after it.
+  // This call has a later ticket than the previous call, but an earlier time.
   late = raw(RawKind::kMalloc, 0x2000, 1);
   late.time = 2;
   encoder.add(0, late);
@@ -193,9 +193,9 @@ TEST(CallEncoder, ForksShareTheBlocksOfTheirParent) {
   auto child = parent.take_child(100);
   ASSERT_TRUE(child.has_value());
   child->add(0, raw(RawKind::kFree, 99 << 5));
-  EXPECT_EQ(child->counts().unknown, 1U) << "it was freed before the fork";
+  EXPECT_EQ(child->counts().unknown, 1U) << "the block was freed before the fork";
   child->add(0, raw(RawKind::kFree, 100 << 5));
-  EXPECT_EQ(child->counts().frees, 1U) << "it was freed after the fork";
+  EXPECT_EQ(child->counts().frees, 1U) << "the block was freed after the fork";
 }
 
 }  // namespace

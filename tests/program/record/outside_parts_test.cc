@@ -6,6 +6,7 @@
 
 #include "os/page.h"
 #include "os/processor.h"
+#include "record/answer.h"
 #include "record/outside/cpu_samples.h"
 #include "record/outside/memory_access.h"
 #include "record/outside/result.h"
@@ -65,7 +66,7 @@ TEST(OutsideKernel, AfterTheLastLookAProcessGrowsAsItDidBefore) {
   EXPECT_EQ(outside_kernel(data).part.refilled, 640 * page_bytes());
   EXPECT_EQ((*outside_kernel(data).refilled_interval)[0], 490 * page_bytes());
   data.processes[11] = process_with(0, 0, 0);
-  EXPECT_EQ(outside_kernel(data).part.refilled, 490 * page_bytes()) << "whose they were is not known";
+  EXPECT_EQ(outside_kernel(data).part.refilled, 490 * page_bytes()) << "the process that populated them is unknown";
 }
 
 TEST(OutsideKernel, FaultsOfTheChildBeforeItsExecAreNotTheProgramsOwn) {
@@ -96,7 +97,8 @@ TEST(OutsideKernel, SharedMemoryLeavesTheTotalOpenAndIsBoundedByItsFaults) {
   EXPECT_FALSE(kernel.part.known());
   EXPECT_EQ(kernel.part.why_not, kSharedUnknown);
   EXPECT_GT(kernel.part.zeroed + kernel.part.unseen, 970 * page_bytes());
-  EXPECT_EQ(kernel.part.slack, 992 * page_bytes()) << "each fault that filled no page may have been one of these";
+  EXPECT_EQ(kernel.part.slack, 992 * page_bytes())
+      << "each fault that populated no known page may be a fault of this kind";
 }
 
 TEST(OutsideKernel, PagesThatASystemCallPopulatedInAChildAreFaultsThatNobodyLookedAt) {
@@ -116,7 +118,7 @@ TEST(OutsideKernel, WhatCopiedPagesOfFilesMayBeIsNoGrowthForCertain) {
   EXPECT_GE((*outside_kernel(data).refilled_interval)[1], (800 + 50) * page_bytes());
 }
 
-/// An ordinary user has samples: 80 % of faults in user mode populated memory.
+/// The data of an ordinary user, who has only samples. Of the faults in user mode, 80 % populated memory.
 OutsideData sampled() {
   OutsideData data = counted();
   data.counts = {980, std::nullopt, std::nullopt};
@@ -164,7 +166,7 @@ TEST(OutsideKernel, LostSamplesOfAMixtureAreOfAnUnknownKind) {
   EXPECT_GT((*kernel.zeroed_interval)[1], 9'800 * page_bytes());
   EXPECT_NE(kernel.part.why_not.find("lost"), std::string::npos);
   data.zero_fills = data.faults;
-  EXPECT_EQ(outside_kernel(data).part.zeroed, 10'000 * page_bytes()) << "all that were seen are of one kind";
+  EXPECT_EQ(outside_kernel(data).part.zeroed, 10'000 * page_bytes()) << "all samples are of one kind";
 }
 
 TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
@@ -179,7 +181,7 @@ TEST(OutsideKernel, WithoutSamplesThereAreBounds) {
 }
 
 #if defined(__x86_64__)
-/// The access by the bytes of an instruction, with other bytes after it. The destination of a string operation is at
+/// Returns the access of an instruction with these bytes, followed by other bytes. String operations write to address
 /// 4096.
 Access access_by(std::initializer_list<unsigned char> bytes, std::uint64_t address = 0) {
   std::string code(bytes.begin(), bytes.end());
@@ -204,12 +206,12 @@ TEST(Access, OfAnInstructionIsThatOfItsOperandInMemory) {
   EXPECT_EQ(access_by({0x66, 0x0f, 0x7f, 0x00}), kWrite);              // movdqa %xmm0,(%rax)
   EXPECT_EQ(access_by({0x62, 0xe1, 0xfe, 0x28, 0x7f, 0x07}), kWrite);  // vmovdqu64 %ymm16,(%rdi)
   EXPECT_EQ(access_by({0xf3, 0x48, 0xab}), kWrite);                    // rep stos
-  EXPECT_EQ(access_by({0xf3, 0xa4}, 4096 + 8), kWrite);                // rep movsb, of its destination
-  EXPECT_EQ(access_by({0xf3, 0xa4}, (1 << 20) - 8), kRead);            // of its source
-  EXPECT_EQ(access_by({0xf3, 0xa4}, 1 << 16), kUnknown);               // of neither
+  EXPECT_EQ(access_by({0xf3, 0xa4}, 4096 + 8), kWrite);                // rep movsb, address of its destination
+  EXPECT_EQ(access_by({0xf3, 0xa4}, (1 << 20) - 8), kRead);            // rep movsb, address of its source
+  EXPECT_EQ(access_by({0xf3, 0xa4}, 1 << 16), kUnknown);               // rep movsb, another address
   EXPECT_EQ(access_by({0xff, 0x30}), kUnknown);                        // push (%rax)
   EXPECT_EQ(access_by({0x89, 0xc0}), kUnknown);                        // mov %eax,%eax
-  EXPECT_EQ(access_of(std::string("\xc6\x00\x01", 3), {}, 0), kUnknown) << "code that is cut";
+  EXPECT_EQ(access_of(std::string("\xc6\x00\x01", 3), {}, 0), kUnknown) << "the code is incomplete";
 }
 #elif defined(__aarch64__)
 Access access_by(std::uint32_t word) {
@@ -266,7 +268,7 @@ TEST(Functions, OfTheKernelSayWhatItDoes) {
   EXPECT_EQ(kernel_work(kernel_stack({"do_syscall_64", "__x64_sys_munmap", "unmap_region"})), KernelWork::kReturning);
   EXPECT_EQ(kernel_work(kernel_stack({"do_syscall_64", "ksys_read"})), KernelWork::kOther);
   EXPECT_EQ(kernel_work(kernel_stack({"do_syscall_64", "clear_page_erms"})), KernelWork::kOther)
-      << "a page for the kernel itself is no fault of the program";
+      << "a page for the kernel itself is not a fault of the program";
 }
 
 PerfEvent user_sample(std::uint64_t second_argument) {
@@ -296,7 +298,8 @@ TEST(SampledTime, HasAnIntervalAroundItsShare) {
   EXPECT_FALSE(sampled_time(0, 0, 1'000));
 }
 
-/// A process, watched for ten seconds, with this many samples of CPU time, `zeros` of them in stores of zeros.
+/// The record of a process that was watched for ten seconds, with `samples` samples of CPU time. Of these samples,
+/// `zeros` hit stores of zeros.
 Record watched(std::uint64_t samples, std::uint64_t zeros) {
   OutsideData data = counted();
   data.watched = Watched::kProcess;
@@ -315,7 +318,7 @@ TEST(OutsideResult, SaysHowLongToWatchWhereSamplesAreTooFew) {
     const Record record = watched(5, zeros);
     EXPECT_EQ(record.tax.advice.find("No verdict: too few samples: 5 "), 0U) << record.tax.advice;
     EXPECT_NE(record.tax.advice.find("watch for about 200 s"), std::string::npos) << record.tax.advice;
-    EXPECT_FALSE(record.tax.share_of_cpu) << "the same answer, whatever the samples hit";
+    EXPECT_FALSE(record.tax.share_of_cpu) << "the answer does not depend on the functions that samples hit";
     EXPECT_EQ(next_step(record), "");
   }
   EXPECT_NE(watched(0, 0).tax.advice.find("too few samples: 0 "), std::string::npos);
@@ -324,7 +327,8 @@ TEST(OutsideResult, SaysHowLongToWatchWhereSamplesAreTooFew) {
 TEST(OutsideResult, HasAVerdictWhereSamplesAreEnough) {
   EXPECT_TRUE(watched(1'000, 200).tax.share_of_cpu);
   EXPECT_NE(watched(1'000, 0).tax.advice.find("Nothing to gain"), std::string::npos) << watched(1'000, 0).tax.advice;
-  EXPECT_NE(watched(100, 0).tax.advice.find("No verdict"), std::string::npos) << "up to 4 % may have gone unseen";
+  EXPECT_NE(watched(100, 0).tax.advice.find("No verdict"), std::string::npos)
+      << "a cause of up to 4 % of the time may have been missed";
 }
 
 }  // namespace

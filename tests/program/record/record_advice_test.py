@@ -1,4 +1,4 @@
-"""Advice follows from counts: for each cause, a program that the advice suits, and a similar program that it does not."""
+"""Advice follows from counts. For each cause, one program fits the advice, and a similar program does not."""
 import re
 
 import pytest
@@ -6,7 +6,7 @@ from allocators_here import available, library_of, only_version
 from recording import PROGRAMS, record
 
 ADVISES = PROGRAMS / "advises"
-# glibc then keeps all freed memory, except what malloc_trim returns.
+# With these settings, glibc keeps all freed memory, except memory that malloc_trim returns.
 KEEPS = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "1073741824"}
 
 
@@ -16,21 +16,23 @@ def advice_of(*words, **environment):
 
 
 @pytest.mark.parametrize(("way", "words"), [
-    # calloc avoids a memset of fresh memory. It does not align, and avoids nothing where the memory is not fresh.
+    # The first three programs clear memory by hand. calloc helps only the first program: it does not align blocks, and
+    # it also clears memory that is not fresh.
     ("hand", "replace malloc and memset by calloc"),
     ("hand-aligned", "take them from mmap, which gives zeros"),
     ("read", "which calloc would clear as well"),
     ("hold", "allocate less, or free earlier"),
-    # Eight threads whose first blocks are mappings, and go back once: with their return that costs most.
+    # The first blocks of the eight threads are separate mappings, and are returned once. Refilled memory nevertheless
+    # costs most, including the time of these returns.
     ("buffers", "MALLOC_TRIM_THRESHOLD_=1073741824"),
-    # Four ways to return memory that is needed again.
+    # The next four programs return memory that they need again.
     ("trims", "call malloc_trim less often"),
     ("stacks", "keep threads for further work"),
-    ("unmaps", "keep the memory that the program itself returns"),
+    ("unmaps", "keep and reuse the memory that the program itself returns"),
     ("refills", "MALLOC_TRIM_THRESHOLD_=1073741824"),
-    # The setting keeps no block of 1 GiB and more.
-    ("refills-huge", "no known setting makes it keep blocks as large as these"),
-    # Children that copy far more than the program has zeroed.
+    # The settings above do not affect blocks of 1 GiB and more.
+    ("refills-huge", "no known setting makes the allocator keep blocks of this size"),
+    # The children copy many more pages than the program has zeroed.
     ("copies", "zerotax cow -- COMMAND"),
 ])
 def test_each_cause_has_its_advice(way, words):
@@ -44,7 +46,7 @@ def test_each_cause_has_its_advice(way, words):
 def test_blocks_that_are_all_freed_are_not_allocated_less():
     advice = advice_of("holes", **KEEPS)
     assert "another allocator" in advice and "allocate less" not in advice, advice
-    assert re.search(r"at most [0-9.]+ MiB of [0-9.]+ MiB that it held", advice), advice
+    assert re.search(r"at most [0-9.]+ MiB of [0-9.]+ MiB that the allocator held", advice), advice
 
 
 @pytest.mark.parametrize("way", ["mapping", "data"])

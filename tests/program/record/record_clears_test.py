@@ -1,4 +1,6 @@
-"""`zerotax record` counts every memset of zeros of a program over any memory, and says what it cannot see."""
+"""`zerotax record` counts every memset of zeros that a program makes over any memory, and warns of zeros that it cannot
+see.
+"""
 
 import shutil
 import subprocess
@@ -19,7 +21,6 @@ def cleared(way):
 
 
 @pytest.mark.parametrize("way, stores, size, redundant", [
-    # of the size of one store: those that were zero before it
     ("mapped", 20, 64 * MIB, 1), ("dirty", 10, 8 * MIB, 0.5), ("thread", 10, 8 * MIB, 1), ("child", 20, 8 * MIB, 1)])
 def test_each_memset_of_zeros_counts_over_any_memory(way, stores, size, redundant):
     found = cleared(way)
@@ -31,12 +32,12 @@ def test_each_memset_of_zeros_counts_over_any_memory(way, stores, size, redundan
     assert row["bytes"] == stores * size and row["cpu_ns"] > 0
     tax = found.json["tax"]
     assert tax["zeroing_at_least_cpu_ns"] == sum(each["at_least_cpu_ns"] for each in tax["rows"])
-    assert " 0 ns in stores" not in " ".join(found.text.split())
+    assert "stores of zeros 0 ns" not in " ".join(found.text.split())
     assert found.totals["by_hand"]["zeroed_bytes"] == 0
     sites = [s for s in found.json["sites"] if s["kind"] == "by_program"]
     assert sum(s["zeroed_bytes"] for s in sites) == stores * size
     assert {s["frames"][0]["file"].rsplit("/", 1)[-1] for s in sites} == {"clears.cc"}
-    assert "program: other memset" in found.text
+    assert "program cleared other memory (memset)" in found.text
 
 
 def test_the_first_memset_over_a_block_is_by_hand_and_those_that_follow_are_too_many():
@@ -59,7 +60,7 @@ def test_small_ones_are_counted_and_never_said_to_take_no_time():
     assert row["bytes"] == 100_000 * PAGE and is_na(row["cpu_ns"]) and is_na(row["share_of_cpu"])
     tax = found.json["tax"]
     assert is_na(tax["zeroing_cpu_ns"]) and tax["zeroing_at_most_cpu_ns"] >= row["at_most_cpu_ns"]
-    assert "0 ns in stores" not in " ".join(found.text.split())
+    assert "stores of zeros 0 ns" not in " ".join(found.text.split())
     [site] = [s for s in found.json["sites"] if s["kind"] == "by_program"]
     assert 0.5 * row["bytes"] < site["sampled"]["zeroed_bytes"] <= row["bytes"]
     assert site["sampled"]["redundant_zeroed_bytes"] == site["sampled"]["zeroed_bytes"]
@@ -92,7 +93,7 @@ def test_more_than_64_large_ones_are_sampled_and_all_are_counted(tmp_path):
 
 
 def test_what_the_program_clears_again_is_not_by_hand():
-    # clear_later and clear_twice of known.cc.
+    # known.cc clears these bytes in its functions clear_later and clear_twice.
     found = record(KNOWN, options=planted("planted_memset"))
     assert found.totals["by_program"]["zeroed_bytes"] == pytest.approx(400_000 + 300_000, abs=4 * KIB)
 

@@ -1,4 +1,4 @@
-"""`zerotax record` from outside of and inside containers: other mount and PID namespaces, and what permits little."""
+"""`zerotax record` outside and inside containers: other mount and PID namespaces, and few permissions."""
 
 import contextlib
 import json
@@ -25,7 +25,8 @@ def static_program():
 
 
 def watched(folder, target, *options, prefix=()):
-    """What is recorded of a process that waits, while it does its work; and its faults."""
+    """Records a waiting process while the process does its work. Returns the faults of the process, and the recording.
+    """
     started = start_record(folder, target.run.pid, "--seconds", 60, *options, prefix=prefix)
     target.go_on()
     faults = target.faults()
@@ -34,8 +35,8 @@ def watched(folder, target, *options, prefix=()):
     return faults, Outcome(folder, started, 130)
 
 
-# The program lies in a file system that nobody else has mounted, as the layers of a container do; in its place others see
-# another file.
+# The program lies in a file system that is mounted only in its namespace, like the layers of a container. Outside that
+# namespace, another file has the program's path.
 HIDDEN = 'mount -t tmpfs none "$0" && cp "$1" "$0/refills" && shift && '
 
 
@@ -47,7 +48,7 @@ def test_a_program_in_another_mount_namespace_is_named_by_its_own_file(static, t
     shutil.copy("/bin/true", inside / "refills")
     prefix = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", HIDDEN + enter, inside]
     with Attached(static, "map", ROUNDS, prefix=prefix) as target:
-        # As seen from here it is the child of unshare.
+        # Outside the namespace, the program is the child of unshare.
         outer = target.run.pid
         [pid] = map(int, pathlib.Path(f"/proc/{outer}/task/{outer}/children").read_text().split())
         target.run.pid = pid
@@ -62,8 +63,9 @@ def test_a_program_in_another_mount_namespace_is_named_by_its_own_file(static, t
 
 @contextlib.contextmanager
 def paranoid(folder, level):
-    """A command's prefix for nobody: kernel.perf_event_paranoid reads so, and perf events are refused as Debian's kernels do
-    above 2."""
+    """Yields a command prefix that runs a command as nobody while kernel.perf_event_paranoid has this level. At levels
+    above 2, perf events are refused, as by Debian's kernels.
+    """
     setting = folder / "paranoid"
     setting.write_text(f"{level}\n")
     yield ["unshare", "--mount", "sh", "-c", f'mount --bind {setting} /proc/sys/kernel/perf_event_paranoid && exec "$0" "$@"',
@@ -84,7 +86,7 @@ def test_nobody_where_perf_events_are_roots_gets_what_proc_has(static, level):
     assert f"kernel.perf_event_paranoid is {level}" in text and "sysctl kernel.perf_event_paranoid=2" in text
 
 
-# What Docker gives root in a container: no CAP_SYS_ADMIN, CAP_SYS_PTRACE or CAP_PERFMON, and its filter.
+# Docker's rights for root in a container: no CAP_SYS_ADMIN, CAP_SYS_PTRACE or CAP_PERFMON, and Docker's seccomp filter.
 DROPPED = "-sys_admin,-sys_ptrace,-perfmon,-bpf,-sys_resource,-syslog,-sys_rawio,-sys_module"
 DOCKER = ["setpriv", f"--bounding-set={DROPPED}", f"--inh-caps={DROPPED}", *DENYING]
 
@@ -117,7 +119,9 @@ def test_top_in_a_container_needs_nothing_that_is_denied(static, tmp_path):
 
 @root_only
 def test_a_process_that_may_not_be_looked_at_is_counted_by_proc(static):
-    """One whose memory its own user may not read (PR_SET_DUMPABLE), such as ssh-agent."""
+    """A process that is not dumpable (PR_SET_DUMPABLE), such as ssh-agent, has memory that even its own user may not
+    read.
+    """
     skip_if_unreadable()
     sealed = ["/usr/bin/python3", "-c", "import ctypes, sys\n"
               "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\nprint('ready', flush=True)\ninput()\n"
@@ -128,7 +132,7 @@ def test_a_process_that_may_not_be_looked_at_is_counted_by_proc(static):
         done = zerotax("record", "--pid", run.pid, "--seconds", 1, "--json", folder / "record.json", prefix=NOBODY)
         run.kill()
     assert done.returncode in (0, 3) and "terminate" not in done.stderr, done.stderr
-    assert done.returncode == 0 or "may not be looked at" in done.stderr
+    assert done.returncode == 0 or "cannot be inspected" in done.stderr
 
 
 def test_a_started_program_needs_no_more(static):

@@ -8,7 +8,8 @@
 namespace zerotax::record {
 namespace {
 
-/// 3 callocs of 100 bytes, 2 of 1 MiB of which half was zeroed, a quarter redundantly; one block cleared by hand.
+/// A thread with 3 calls to calloc for 100 bytes and 2 calls for 1 MiB. Half of the large blocks' bytes were zeroed, a
+/// quarter redundantly. One block was cleared by hand.
 std::unique_ptr<ThreadBlock> some_thread() {
   auto block = std::make_unique<ThreadBlock>();
   block->calls[kCalloc][6] = {3, 300};
@@ -36,7 +37,7 @@ TEST(RecordFigures, SumsOverSizes) {
   EXPECT_EQ(metrics.by_hand.zeroed_bytes, 600'000U);
   EXPECT_EQ(metrics.by_hand.zero_ns, 2000U);
   EXPECT_EQ(metrics.malloc_calls, 1U);
-  EXPECT_EQ(zeroing_cost(*thread).ns, 7000U) << "the program's own included";
+  EXPECT_EQ(zeroing_cost(*thread).ns, 7000U) << "includes the program's own stores";
 }
 
 TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
@@ -45,7 +46,7 @@ TEST(RecordFigures, WhatWasNotTimedIsNotAvailable) {
   block->zeroed[kInCalloc][6] = {3, 300, 0, 0};
   const Metrics metrics = metrics_of(*block);
   EXPECT_FALSE(metrics.zero_ns || metrics.zero_faults || metrics.redundant_zeroed_bytes);
-  EXPECT_EQ(metrics.by_hand.zero_ns, 0U) << "nothing was zeroed by hand: that is known";
+  EXPECT_EQ(metrics.by_hand.zero_ns, 0U) << "no bytes were zeroed by hand, so the number is 0 and known";
 }
 
 TEST(RecordFigures, LargeStoresWhosePagesWereNotSeenAreTimedButNotJudged) {
@@ -67,11 +68,13 @@ TEST(RecordFigures, NothingIsAllZeros) {
 TEST(RecordFigures, AnEstimateOfReturnsHasAnIntervalWithinWhatIsCertain) {
   const std::uint64_t kPage = page_bytes();
   EXPECT_EQ(returned_interval({}).below + returned_interval({}).above, 0U);
-  // 100 looks, each at one page of one: 3 in 100 of the others may have been empty, and none can have been more.
+  // 100 samples, each of which returned the only page of its range. Of the other calls, 3 in 100 may have returned no
+  // page. No call can have returned more than one page.
   const SmallReturns alike{100 * kPage, 3100 * kPage, kPage, 0};
   EXPECT_EQ(returned_interval(alike).below, 96 * kPage);
   EXPECT_EQ(returned_interval(alike).above, 0U);
-  // Two looks: those two pages are certain, and the ranges of the others are the most.
+  // Two samples, which returned two pages. The lower bound is these two pages; the upper bound adds the ranges of all
+  // other calls.
   const SmallReturns few{2 * kPage, std::uint64_t{62} * 12 * kPage, std::uint64_t{12} * kPage, 4};
   EXPECT_EQ(returned_interval(few).below, 62 * kPage);
   EXPECT_EQ(returned_interval(few).above, (2 + 62 * 12 - 64) * kPage);

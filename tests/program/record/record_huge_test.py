@@ -1,4 +1,4 @@
-"""`zerotax record` and huge pages: one fault, 2 MiB."""
+"""`zerotax record` and huge pages, where one fault zeroes 2 MiB."""
 
 import subprocess
 
@@ -8,7 +8,7 @@ from recording import record
 
 HUGE = 2 * MIB
 PYTHON = "/usr/bin/python3"
-# numpy#31590: what numpy advises for an array holds for its memory when others have it.
+# numpy#31590: numpy's advice for an array stays in effect when other blocks get the array's memory.
 LATER = """
 import numpy as np
 np.empty(8 << 20, np.uint8)          # mapped, and freed: from now on glibc takes such blocks from its heap
@@ -30,8 +30,8 @@ def test_huge_pages_that_numpy_advised_outlive_its_array():
     if is_na(advised["huge_bytes"]) or advised["huge_bytes"] == 0:
         pytest.skip("the kernel had no huge page left, or it is not known")
     assert plain["huge_bytes"] == 0
-    # Seven bytes are written. Of the array's 8 MiB three or four huge pages are whole.
+    # Seven bytes are written. The array's 8 MiB contain three or four whole huge pages.
     assert advised["huge_bytes"] in (3 * HUGE, 4 * HUGE)
     assert advised["zeroed_bytes"] - plain["zeroed_bytes"] > advised["huge_bytes"] - MIB
-    # Faults do not tell: of the advised run there are no more.
+    # The number of faults does not show the difference: the advised run has no more faults than the other.
     assert advised["minor_faults"] < plain["minor_faults"] + 100

@@ -1,5 +1,7 @@
-"""The kernel's part in `zerotax record`: what was returned, by whom and how, and what had to be zeroed again for it, against
-the faults that the kernel counted and against what the programs are known to do."""
+"""The kernel's part in `zerotax record`: the memory that was returned, by which call and how, and the memory that was
+therefore zeroed again. The numbers are compared with the faults that the kernel counted, and with the programs' known
+work.
+"""
 
 import functools
 import os
@@ -11,7 +13,7 @@ from conftest import BUILD, KIB, LONG_TOO, MIB, PAGE, SOURCE, huge_pages_setting
 from recording import PROGRAMS, record
 
 REFILL = PROGRAMS / "refill"
-# A block of 1 MiB that glibc maps has a page more, for its header.
+# A block of 1 MiB that glibc maps has an additional page for its header.
 MAPPED_PAGES = MIB // PAGE + 1
 KEEP = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
 UNMAP = {"MALLOC_MMAP_THRESHOLD_": "131072"}
@@ -30,7 +32,7 @@ def pages(count):
 
 
 def refill(way, rounds, buffers, size, options=(), **environment):
-    """Runs it recorded; the minor faults of its main are a second count of what was zeroed."""
+    """Records a run of `refill`, which prints the number of its minor faults since the start of main()."""
     found = record(REFILL, way, rounds, buffers, size, options=options, **environment)
     assert found.status == 0 and found.err == ""
     found.faults = int(found.out)
@@ -39,11 +41,12 @@ def refill(way, rounds, buffers, size, options=(), **environment):
 
 
 def check_against_the_kernels_count(found, slack=250):
-    """All faults of such a program are zero-fill faults, but for those of its start, and of its files."""
+    """All faults of `refill` are zero-fill faults, except those for its start and its files."""
     known = kernel(found)
     assert known["zero_fill_faults"] <= known["minor_faults"]
     assert known["minor_faults"] - known["zero_fill_faults"] <= slack
-    # Those since main began, less the recorder's own: it populates as much as is returned now and then.
+    # The number that `refill` prints is not compared, because it includes the recorder's faults. To measure costs, the
+    # recorder sometimes populates as much memory as is returned.
     assert abs(found.zeroed_pages - known["minor_faults"]) <= slack
 
 
@@ -53,7 +56,8 @@ def test_a_block_unmapped_by_free_is_refilled_each_time():
     row = rows(found)["free", "munmap"]
     assert (row["calls"], row["bytes"]) == (rounds, pages(rounds * MAPPED_PAGES))
     assert kernel(found)["returned_bytes"] == row["bytes"]
-    # All but the first time; what else the process held at its peak makes a page or two of difference.
+    # All rounds but the first refill memory. The peak of the process's other memory makes a difference of a page or
+    # two.
     assert kernel(found)["refilled_bytes"] == pytest.approx(pages((rounds - 1) * MAPPED_PAGES), abs=pages(4))
     check_against_the_kernels_count(found)
     [site] = [s for s in found.json["sites"] if s["kind"] == "free"]
@@ -78,7 +82,7 @@ def test_memory_that_is_kept_is_not_refilled():
 
 
 def test_the_default_of_glibc_unmaps_one_block_and_keeps_the_others():
-    # The first free raises the threshold above 1 MiB: from then on the heap serves.
+    # The first free raises glibc's mmap threshold above 1 MiB. Later blocks are in the heap.
     found = refill("malloc", 100, 1, MIB)
     assert list(rows(found)) == [("free", "munmap")]
     assert kernel(found)["returned_bytes"] == pages(MAPPED_PAGES)
@@ -90,19 +94,19 @@ def test_eight_buffers_freed_together_are_trimmed_by_brk():
     found = refill("malloc", rounds, 8, MIB)
     returned = rows(found)
     assert set(returned) == {("free", "munmap"), ("free", "brk")}
-    # The first round is unmapped, block by block; each that follows is one trim of the heap, which keeps the 128 KiB of
-    # M_TOP_PAD and a page.
+    # The blocks of the first round are unmapped one by one. Each later round trims the heap once, except 128 KiB
+    # (M_TOP_PAD) and one page.
     assert returned["free", "munmap"]["bytes"] == pages(8 * MAPPED_PAGES)
     assert returned["free", "brk"]["calls"] == rounds - 1
     assert returned["free", "brk"]["bytes"] == pytest.approx((rounds - 1) * (8 * MIB - 128 * KIB), rel=0.001)
     assert kernel(found)["refilled_bytes"] == pytest.approx((rounds - 1) * (8 * MIB - 128 * KIB), rel=0.01)
     check_against_the_kernels_count(found)
     assert "MALLOC_TRIM_THRESHOLD_" in found.json["tax"]["advice"]
-    assert found.text.endswith("\nTo try what could help, and see what does: zerotax advise -- COMMAND\n")
+    assert found.text.endswith("\nTo find and prove a remedy: zerotax advise -- COMMAND\n")
 
 
 def test_many_small_blocks_are_trimmed_too_and_counted_as_the_rest():
-    # 1,000 bytes: the recorder looks at no such block, but the heap is trimmed all the same.
+    # The recorder does not examine blocks of 1,000 bytes, but it sees that the heap is trimmed.
     found = refill("malloc", 10, 20_000, 1000)
     row = rows(found)["free", "brk"]
     assert row["calls"] >= 9
@@ -167,7 +171,7 @@ def test_of_huge_pages_it_is_said_what_the_program_wrote():
     whole, sparse = (refill(way, 8, 1, 8 * MIB, **UNMAP).totals["huge_blocks"] for way in ("huge", "sparse"))
     assert whole["freed"] == sparse["freed"] == 8
     assert whole["written_bytes"] == 8 * 8 * MIB <= whole["examined_bytes"]
-    # One page in sixteen.
+    # One page in sixteen is written.
     assert sparse["written_bytes"] == 8 * 8 * MIB // 16
     assert sparse["examined_bytes"] >= 0.9 * 8 * 8 * MIB
 
@@ -176,13 +180,14 @@ def test_lists_of_python_return_and_refill():
     code = "for i in range(6):\n x = [bytes(100) for _ in range(100000)]\n del x"
     found = record("/usr/bin/python3", "-c", code)
     known = kernel(found)
-    # The second method: all minor faults, of which its start and its files took some hundred.
+    # The second assertion compares the number of zeroed pages with all minor faults. Some hundred faults are for the
+    # program's start and its files.
     assert known["refilled_bytes"] > 3 * 10 * MIB
     assert 0 <= known["minor_faults"] - known["zeroed_bytes"] // PAGE <= 1500
 
 
 def test_a_child_counts_what_it_was_given_as_held():
-    # 8 MiB are taken over: the child returns and refills 1 MiB at a time, and was not the one that had 8 MiB zeroed.
+    # The child takes over 8 MiB that were zeroed for its parent. The child returns and refills 1 MiB at a time.
     code = ("import mmap,os\nm=mmap.mmap(-1,8<<20,mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS)\nm.write(b'x'*(8<<20))\n"
             "if os.fork()==0:\n for i in range(20):\n  n=mmap.mmap(-1,1<<20,mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS)\n"
             "  n.write(b'y'*(1<<20)); n.close()\n os._exit(0)\nos.wait()")
@@ -220,7 +225,7 @@ MIXES = [
 
 @pytest.fixture(scope="module", name="empty")
 def _empty():
-    """What the C++ library does by itself, under each allocator."""
+    """Returns the recording of the C++ library's own calls, for each allocator."""
     return functools.cache(lambda allocator: record(PROGRAMS / "mix", options=["--allocator", allocator]))
 
 
@@ -241,7 +246,7 @@ def test_known_calls_are_counted_exactly(words, allocator, empty):
         expected["free_calls"] += count
         expected["forks"] += count if kind == "fork" else 0
         expected["hand"] += count * int(size) if kind == "hand" else 0
-    # The C++ library has some blocks of its own, which a run without words has, too.
+    # The C++ library has some blocks of its own. A run without arguments has the same blocks.
     for key in ("calloc_calls", "malloc_calls", "realloc_calls", "free_calls"):
         assert found.totals[key] - empty.totals[key] == expected[key], key
     assert len([p for p in found.json["processes"] if p["began"] == "fork"]) == expected["forks"]
@@ -249,14 +254,14 @@ def test_known_calls_are_counted_exactly(words, allocator, empty):
 
 
 def random_program(seed):
-    """Words for mix, from a known mixture of blocks of all sizes."""
+    """Returns the arguments of mix for a random mixture of blocks of all sizes."""
     chosen = random.Random(seed)
     kinds = ["malloc", "calloc", "hand", "new", "grow", "fork"]
     return [f"{chosen.choice(kinds)}:{chosen.randint(1, 30)}:{int(2 ** chosen.uniform(4, 22))}"
             for _ in range(chosen.randint(1, 5))]
 
 
-# 1,000 by hand: ZEROTAX_RANDOM_PROGRAMS=1000.
+# Set ZEROTAX_RANDOM_PROGRAMS=1000 to test 1,000 programs.
 @pytest.mark.parametrize("seed", range(int(os.environ.get("ZEROTAX_RANDOM_PROGRAMS", "30" if LONG_TOO else "9"))))
 def test_no_share_of_a_random_program_is_above_one(seed):
     settings = [{}, UNMAP, KEEP][seed % 3]
@@ -270,11 +275,11 @@ def test_no_share_of_a_random_program_is_above_one(seed):
     assert all(float(number) <= 100 for number in re.findall(r"([0-9.]+) %", found.text)), found.text
 
 
-def test_the_recorders_cost_is_on_the_first_line_when_it_is_high():
-    # Blocks that are populated already: each is looked at, and nothing else is done with it.
+def test_the_recorders_cost_is_a_warning_when_it_is_high():
+    # The program only allocates and frees populated blocks, each of which the recorder examines.
     found = record(PROGRAMS / "loop", 64 * KIB, 20_000)
     own, all_of_it = found.json["tax"]["recorder_cpu_ns"], found.json["tax"]["cpu_ns"]
-    assert (own > 0.1 * (own + all_of_it)) == ("the recorder itself took" in found.text.splitlines()[0])
+    assert (own > 0.1 * (own + all_of_it)) == ("! The recorder took" in found.text)
 
 
 def test_graphs_can_be_weighed_by_the_kernels_bytes(tmp_path):

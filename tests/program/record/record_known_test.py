@@ -1,11 +1,13 @@
-"""`zerotax record` counts exactly what a program with known calls of known sizes did, whatever allocator it uses."""
+"""`zerotax record` counts the calls of a program exactly, whatever allocator the program uses. The calls and their
+sizes are known.
+"""
 
 import pytest
 from conftest import KIB, MIB, PAGE, PLANTED, is_na, measure, mostly_long, planted
 from recording import KNOWN, PROGRAMS, record
 
 ALLOCATORS = ["glibc", "jemalloc", "mimalloc", "largecache", "tcmalloc", "tbbmalloc", "scudo"]
-# What tests/recorded/known.cc does.
+# The numbers of tests/recorded/known.cc.
 SMALL, LARGE, WORKERS = 100, MIB, 2 * MIB
 BY_HAND = 7 * 200_000 + 300_000 + 9 * 600_000
 
@@ -15,7 +17,7 @@ def check_calls(found):
     for size, calls in ((SMALL, 1000), (LARGE, 10), (WORKERS, 4)):
         row = found.size_class(size)
         assert (row["calloc_calls"], row["requested_bytes"]) == (calls, calls * size)
-    # One more than those is the C library's own, for a new thread.
+    # One of these calls is the C library's own, for a new thread.
     assert found.totals["calloc_calls"] == 1015
     assert found.size_class(200_000)["malloc_calls"] == 7
     assert found.size_class(6_000_000)["realloc_calls"] == found.totals["realloc_calls"] == 1
@@ -33,7 +35,7 @@ def zeroed(found, size):
 
 
 @pytest.mark.parametrize("name, per_fresh, per_kept", [
-    # zeroed bytes of a fresh and of a kept block, as parts of it; the kept one has a dirty page
+    # bytes zeroed in a fresh block, and in a kept block with a dirty page, per requested byte
     ("planted_memset", 1, 1), ("planted_half", 0, 0.5), ("planted_never", 0, 0), ("planted_inline", 0, 0)])
 def test_planted_allocators_zero_what_was_planted(name, per_fresh, per_kept):
     found = record(KNOWN, options=["--allocator", f"planted={PLANTED / f'lib{name}.so'}"])
@@ -75,8 +77,8 @@ def test_what_was_zeroed_agrees_with_the_audit_of_the_same_calls(name, size):
     found = record(PROGRAMS / "loop", size, calls, options=["--allocator", name])
     row = found.size_class(size)
     assert row["calloc_calls"] == calls
-    # The audit's program had allocated before: glibc leaves out what is fresh at the top of the heap, of whose first
-    # 132 KiB that took some; mimalloc's first large block of all brings a segment, whose records it zeroes.
+    # In the audit, the program had used some of the first 132 KiB at the top of the heap before, where glibc does not
+    # clear fresh memory. With mimalloc, the very first large block requires a segment, whose records mimalloc zeroes.
     slack = {"glibc": 132 * KIB, "mimalloc": 512 * KIB}.get(name, 8 * PAGE)
     assert row["zeroed_bytes"] == pytest.approx(expected["zeroed_bytes"], abs=slack)
     assert row["redundant_zeroed_bytes"] == pytest.approx(expected["redundant_zeroed_bytes"], abs=slack)
@@ -84,7 +86,8 @@ def test_what_was_zeroed_agrees_with_the_audit_of_the_same_calls(name, size):
 
 def test_sites_name_function_file_and_line():
     found = record(KNOWN, options=["--allocator", f"planted={PLANTED / 'libplanted_memset.so'}"])
-    # Only sites with large calls: a program's first small block makes the heap grow, which is a site of its own.
+    # Sites without large calls are left out, such as the site of a program's first small block, which makes the heap
+    # grow.
     large = [s for s in found.json["sites"] if s["calls"]]
     sites = {(s["kind"], s["frames"][0]["function"], s["frames"][1]["function"]): s for s in large}
     inner = "calloc_and_free(int, unsigned long)"
@@ -113,9 +116,10 @@ def test_sites_of_several_processes_are_joined():
                 return sum(s[key] for s in found.json["sites"] if s["kind"] == kind)
             if key in ("calls", "requested_bytes"):
                 assert add(twice) == 2 * add(once)
-            else:  # where the kernel puts a mapping decides about a page or two
+            else:  # the result differs by a page or two, depending on the address of a mapping
                 assert add(twice) == pytest.approx(2 * add(once), rel=0.02)
-    # Samples of small stores may have sites of their own.
+    # Samples of small stores may have sites of their own, so only the sites of calloc and of zeroing by hand are
+    # counted.
     of_one, of_two = ([s for s in found.json["sites"] if s["kind"] in ("calloc", "by_hand")] for found in (once, twice))
     assert len(of_one) == len(of_two)
 
@@ -145,4 +149,4 @@ def test_without_a_pagemap_nothing_is_claimed_of_redundancy(method):
         assert check_calls_only["redundant_zeroed_bytes"] == 10 * LARGE - 9 * PAGE
     else:
         assert is_na(found.totals["redundant_zeroed_bytes"])
-        assert any("pages could not be looked at" in gap for gap in found.json["processes"][0]["gaps"])
+        assert any("pages could not be examined" in gap for gap in found.json["processes"][0]["gaps"])

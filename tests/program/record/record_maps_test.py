@@ -1,4 +1,6 @@
-"""The kernel's zeroing for a recorded program excludes what it copied, is no guess, and is attributed to callers."""
+"""Copies do not count as zeroed by the kernel. The zeroed bytes of a recorded program are not guessed, and are
+attributed to callers.
+"""
 
 import json
 import shutil
@@ -11,7 +13,7 @@ from recording import PROGRAMS, record
 MAPS = PROGRAMS / "maps"
 WRITTEN = 20 * MIB
 NO_GUARDS = 4
-# A program's start, and pages of its stack.
+# Bytes for a program's start and its stack.
 START = 256 * KIB
 
 
@@ -60,7 +62,7 @@ def test_guards_return_what_they_are_put_over():
     assert known["refilled_bytes"] == pytest.approx(2 * WRITTEN, abs=START)
 
 
-# Of 29,440 calls 920 return 10 pages, and of 32,000 calls 1,000 one page.
+# 920 of 29,440 calls return 10 pages, or 1,000 of 32,000 calls return one page.
 @pytest.mark.parametrize("rounds, pages", [(920, 10), (1000, 1)])
 def test_small_returns_in_a_loop_of_32_are_estimated_within_the_interval(rounds, pages):
     found = record(PROGRAMS / "trims", rounds, pages)
@@ -68,7 +70,8 @@ def test_small_returns_in_a_loop_of_32_are_estimated_within_the_interval(rounds,
     returned = found.totals["returned"]
     low, high = returned["interval_bytes"]
     assert low <= returned["bytes"] <= high and low < high
-    # Far wider than 95 %, so that the test fails once in a million runs: the answer was 0 or 32 times the truth.
+    # The allowed range is far wider than the 95 % interval, so that the test fails only once in a million runs. If the
+    # calls were not chosen at random, the estimate would be 0 or 32 times the true number.
     half = max(high - returned["bytes"], returned["bytes"] - low)
     assert abs(returned["bytes"] - truth) <= 3 * half
     assert returned["bytes"] < 3 * truth
@@ -93,7 +96,8 @@ def test_callers_of_small_blocks_are_named(allocator):
         for caller in by_caller:
             if any(caller in str(frame["function"]) for frame in site["frames"]):
                 by_caller[caller] += site["sampled"]["kernel_zeroed_bytes"]
-    # Few blocks are looked at: but under glibc, which of the two has more is chance, and how much of the whole is found.
+    # Few blocks are examined. Except with glibc, it depends on chance which of the two callers has more bytes, and what
+    # part of all bytes is found.
     if allocator == "glibc":
         assert by_caller["keep_three"] > by_caller["keep_one"]
     assert min(by_caller["keep_three"], by_caller["keep_one"]) > by_caller["churn"]
@@ -101,10 +105,10 @@ def test_callers_of_small_blocks_are_named(allocator):
 
 
 def check_column_sums(found):
-    """Of what the kernel zeroed each byte is a site's, or in the row of what is not attributed."""
+    """Each kernel-zeroed byte belongs to a site, or to the row of bytes that are not attributed."""
     sites = sum(s["kernel_zeroed_bytes"] + s["sampled"]["kernel_zeroed_bytes"] for s in found.json["sites"])
     whole = found.totals["kernel"]["zeroed_bytes"]
-    # The estimates are rounded down, each; what a large block held in part before makes a page of difference.
+    # Each estimate is rounded down. If a part of a large block was populated before, the sum differs by a page.
     assert sites + found.json["kernel_zeroed_elsewhere_bytes"] == pytest.approx(whole, rel=0.01, abs=16 * PAGE)
 
 
@@ -136,7 +140,7 @@ def test_threads_whose_timing_the_recorder_changes_are_said_to_be():
     tax = found.json["tax"]
     own, program = tax["recorder_cpu_ns"], tax["cpu_ns"]
     assert tax["timing_changed"] == (20 * own > own + program)
-    assert ("depends on their timing" in " ".join(found.text.split())) == tax["timing_changed"]
-    # Pages of the recording itself are no faults of the program.
+    assert ("the recorder changes their timing" in " ".join(found.text.split())) == tax["timing_changed"]
+    # Faults in pages of the recording do not count as faults of the program.
     assert 0 <= found.totals["kernel"]["minor_faults"] - found.totals["kernel"]["zero_fill_faults"] <= 250
     assert not record(PROGRAMS / "nodes", 10, 10).json["tax"]["timing_changed"]

@@ -1,4 +1,4 @@
-"""`zerotax record` from outside: who stored zeros, and who returned memory."""
+"""The sites of `zerotax record` from outside: callers that stored zeros, and callers that returned memory."""
 
 import signal
 import subprocess
@@ -40,7 +40,7 @@ def test_who_returned_memory_is_counted_call_by_call(static, way, function, kind
     assert found.json["outside"]["why_no_returns"] == ""
     first = returns(found)[0]
     assert function in functions(first)[:4] and first["kind"] == kind
-    # Of the function that asks the kernel nothing is to be read.
+    # The function that makes the system call does not appear.
     assert not {"munmap", "__munmap", "madvise", "__madvise", "brk", "sbrk", "mremap"} & set(functions(first))
     assert first["sampled"]["return_calls"] == ROUNDS
     assert ROUNDS * MIB <= first["sampled"]["returned_at_most_bytes"] <= ROUNDS * (MIB + 8192)
@@ -52,7 +52,9 @@ def test_who_returned_memory_is_counted_call_by_call(static, way, function, kind
 
 @root_only
 def test_another_programs_heap_is_not_compared_with_this_ones(tmp_path):
-    """Each exec puts the heap elsewhere, and what it asks for is no less of it."""
+    """Each exec puts the heap at another address. A lower address of the new heap does not mean that memory of the old
+    heap was returned.
+    """
     grows = tmp_path / "grows"
     (tmp_path / "grows.c").write_text("#include <unistd.h>\n#include <stdlib.h>\nint main(int n, char** words) {\n"
                                       "  sbrk(1 << 20);\n  const int left = atoi(words[1]);\n"
@@ -72,7 +74,8 @@ def test_a_storm_of_returns_is_sampled(static):
     assert "storm_here" in functions(first)
     least, most = first["sampled"]["returned_interval_bytes"]
     assert 0 < least < most
-    # 95 %: twice as wide holds in any run. Calls lost before the period was long enough are missing.
+    # An interval twice as wide as the 95 % interval is expected to contain the true value in every run. If calls were
+    # lost, the estimate may be too low.
     middle = first["sampled"]["returned_at_most_bytes"]
     assert middle - rounds * MIB <= most - least
     assert rounds * MIB - middle <= most - least + (rounds * MIB / 2 if found.json["outside"]["lost_records"] else 0)
@@ -107,8 +110,8 @@ def test_nobody_learns_who_stores_zeros_but_not_who_returns(static):
     skip_if_unreadable()
     found = record(static, "zeros", 20000, prefix=NOBODY)
     assert any("clear_here" in functions(site) for site in found.json["sites"] if site["sampled"].get("zero_cpu_ns"))
-    assert returns(found) == [] and "as root only" in found.json["outside"]["why_no_returns"]
-    assert "Who returned memory is unknown" in " ".join(found.text.split())
+    assert returns(found) == [] and "only root" in found.json["outside"]["why_no_returns"]
+    assert "The calls that returned memory are unknown" in " ".join(found.text.split())
     assert is_na(found.totals["returned"]["bytes"])
 
 
@@ -122,7 +125,7 @@ def dynamic_program(tmp_path_factory):
     ("static", "clear_here", MIB), ("static -AVX512VL", "clear_here", MIB), ("static -AVX512VL,-AVX512F", "clear_here", MIB),
     ("dynamic", "clear_here", MIB), ("musl", "clear_here", MIB), ("go", "main.clearHere", 16 * MIB)])
 def test_every_store_of_zeros_is_seen_with_its_size_and_caller(kind, caller, size, request, tmp_path):
-    name, *without = kind.split()  # for other variants of memset
+    name, *without = kind.split()  # other settings (GLIBC_TUNABLES) select other variants of memset
     environment = {"GLIBC_TUNABLES": f"glibc.cpu.hwcaps={without[0]}"} if without else {}
     with Attached(request.getfixturevalue(name), "zeros", ROUNDS, **environment) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 60, "--sizes")

@@ -1,5 +1,6 @@
-"""`zerotax record` from outside: programs that take no library, and processes that run already, by planted programs whose
-faults and bytes are known."""
+"""`zerotax record` from outside, for programs that cannot load the library, and for running processes. The tested
+programs have known faults and bytes.
+"""
 
 import contextlib
 import os
@@ -17,7 +18,7 @@ ROUNDS = 400
 KEPT = 16 * MIB
 ZEROED = KEPT + ROUNDS * MIB
 REFILLED = (ROUNDS - 1) * MIB
-# What starts and ends a static program, or the runtime of Go, takes.
+# Bytes for the start and end of a static program, or for Go's runtime.
 STARTING = 200 * PAGE
 GO_STARTING = 4 * MIB
 DENYING = ["/usr/bin/python3", str(pathlib.Path(__file__).parents[2] / "support" / "denying.py")]
@@ -41,8 +42,8 @@ def go_program(tmp_path_factory):
 
 def check_said(found, why):
     assert found.json["outside"]["why"] == why or why in found.json["outside"]["why"]
-    assert " ".join(found.text.split()).startswith("zerotax record: from outside: the program was not started with "
-                                                   f"zerotax's library, because {found.json['outside']['why']}.")
+    assert ("zerotax record: the program was recorded from outside, without zerotax's library, because "
+            f"{found.json['outside']['why']}.") in " ".join(found.text.split())
 
 
 def check_not_seen(found):
@@ -55,7 +56,7 @@ def check_not_seen(found):
 
 def check_refills(found, kernel, starting=STARTING):
     assert ZEROED <= kernel["zeroed_bytes"] <= ZEROED + starting
-    # An estimate, which depends on when zerotax looks; the interval holds what is true.
+    # The estimate depends on when zerotax takes samples, but its interval contains the true value.
     assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.05)
     least, most = kernel["refilled_interval_bytes"]
     assert least <= kernel["refilled_bytes"] <= most and least - starting <= REFILLED <= most + starting
@@ -69,7 +70,7 @@ def test_a_static_program_is_recorded_from_outside(static):
     check_said(found, "it is statically linked")
     first, last = map(int, found.out.split())
     kernel = found.totals["kernel"]
-    # getrusage counts those of the child before its exec, too.
+    # `last` also includes the process's faults before its exec.
     assert last - first <= kernel["minor_faults"] <= last + 50
     assert found.json["outside"]["zeroed_by"] == "counted"
     check_refills(found, kernel)
@@ -78,7 +79,8 @@ def test_a_static_program_is_recorded_from_outside(static):
     low, high = found.json["sites"][0]["sampled"]["kernel_interval_bytes"]
     assert low <= ROUNDS * MIB <= high
     [kept] = [site for site in found.json["sites"] if "keep_here" in functions(site)]
-    # All that is populated between two looks is as fresh as the whole, so that some of it is its neighbour's.
+    # All bytes that are populated between two samples count as equally fresh. Some refills of refill_here are therefore
+    # attributed to keep_here.
     assert kept["refilled_bytes"] <= KEPT < 0.1 * found.json["sites"][0]["refilled_bytes"]
 
 
@@ -107,10 +109,10 @@ def test_a_go_program_is_recorded_from_outside(go):
 def test_children_and_threads_are_followed(static, way):
     found = record(static, way, 100)
     kernel = found.totals["kernel"]
-    # Each child copies some pages, and a thread has a stack.
+    # Each child copies some pages, and each thread has a stack.
     assert 100 * MIB <= kernel["zeroed_bytes"] <= 100 * (MIB + 20 * PAGE) + STARTING
     assert kernel["minor_faults"] >= 100 * MIB // PAGE
-    # The refills of a child without any look are unknown, so sites with fewer samples may come first.
+    # The refills of a child that was never sampled are unknown, so sites with fewer samples may come first.
     assert "refill_here" in functions(max(found.json["sites"], key=lambda site: site["sampled"]["kernel_zeroed_bytes"]))
 
 
@@ -172,7 +174,7 @@ def test_stores_of_zeros_are_sampled(request, language):
     [stores] = [row for row in found.json["tax"]["rows"] if row["cause"] == "stores"]
     least, most = stores["cpu_interval_ns"]
     assert least <= stores["cpu_ns"] <= most
-    # It does little else.
+    # The program does little else than store zeros.
     assert most >= 0.5 * found.json["tax"]["cpu_ns"]
     assert is_na(stores["bytes"])
 
@@ -185,7 +187,7 @@ def test_attached_to_a_process_the_counts_are_those_of_getrusage(static, tmp_pat
         started = start_record(tmp_path, target.run.pid, "--seconds", 60)
         target.go_on()
         faults = target.faults()
-        if way != "exec":  # which ends by itself, and the recording with it
+        if way != "exec":  # after its execs, the program ends by itself, which ends the recording
             started.send_signal(signal.SIGINT)
         found = Outcome(tmp_path, started, 0 if way == "exec" else 128 + signal.SIGINT)
         if way != "exec":
@@ -193,7 +195,7 @@ def test_attached_to_a_process_the_counts_are_those_of_getrusage(static, tmp_pat
         assert target.run.wait() == 5, "unharmed"
     check_said(found, "it ran already")
     kernel = found.totals["kernel"]
-    # Reading and printing a line, and starting the program again.
+    # The additional faults come from reading and printing a line, and from starting the program again.
     assert faults <= kernel["minor_faults"] <= faults + (STARTING // PAGE if way == "exec" else 5)
     zeroed = ZEROED if way != "threads" else rounds * MIB
     assert zeroed <= kernel["zeroed_bytes"] <= zeroed + {"map": 5, "threads": 5 + rounds * 5, "exec": 200}[way] * PAGE
@@ -215,7 +217,7 @@ def test_attached_to_a_loop_it_names_the_site_that_the_whole_run_has(static, tmp
 
 
 def recorded_lightly(folder, *program):
-    """What a program's work took in faults of its own, and what was recorded of it with --light."""
+    """Returns the faults of a program's work, and its recording with --light."""
     with Attached(*program) as target:
         started = start_record(folder, target.run.pid, "--seconds", 60, "--light")
         target.go_on()
@@ -230,7 +232,7 @@ def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static
     kernel = found.totals["kernel"]
     assert faults <= kernel["minor_faults"] <= faults + 5
     assert found.json["outside"]["zeroed_by"] == "sampled" and "--light" in found.json["outside"]["why_no_returns"]
-    # Other tests may populate huge pages, which without tracepoints may be this program's.
+    # Other tests may populate huge pages at the same time. Without tracepoints, these huge pages may be this program's.
     zeroed = kernel["zeroed_bytes"]
     assert "huge pages" in zeroed["na"] if is_na(zeroed) else zeroed == pytest.approx(ZEROED, rel=0.05)
     assert "refill_here" in functions(found.json["sites"][0])
@@ -241,7 +243,7 @@ def test_without_tracepoints_faults_are_counted_and_the_rest_is_estimated(static
 def test_with_light_children_that_ended_before_a_look_are_counted_by_their_parent(static, tmp_path):
     children, pages = 100, MIB // PAGE
     own, found = recorded_lightly(tmp_path, static, "forks", children)
-    # What a child of fork takes to begin and end beside its megabyte.
+    # In addition to the faults for its megabyte, a child of fork takes some faults to begin and end.
     assert own + children * pages <= found.totals["kernel"]["minor_faults"] <= own + children * (pages + 60)
 
 
@@ -252,12 +254,12 @@ def test_the_end_of_the_process_ends_the_recording(static, tmp_path):
         target.go_on()
         target.go_on()
         found = Outcome(tmp_path, started)
-    assert "its parent alone knows" in " ".join(found.text.split())
+    assert "only the program's parent knows" in " ".join(found.text.split())
     assert found.totals["kernel"]["zeroed_bytes"] >= 50 * MIB
 
 
 def check_fresh(kernel, mib):
-    """All memory was populated once, and none was returned before the end."""
+    """Checks that all memory was populated once, and that none was returned before the end."""
     assert mib * MIB <= kernel["zeroed_bytes"] <= mib * MIB + 2 * STARTING
     assert kernel["refilled_interval_bytes"][0] == 0 and kernel["refilled_bytes"] <= STARTING
     assert kernel["returned_bytes"] <= STARTING
@@ -265,7 +267,7 @@ def check_fresh(kernel, mib):
 
 @root_only
 def test_the_end_of_a_process_is_no_return_of_its_memory(static, tmp_path):
-    for _ in range(4):  # whether zerotax looks during the exit is chance
+    for _ in range(4):  # Whether zerotax takes a sample during the exit depends on chance.
         check_fresh(record(static, "grow", 128).totals["kernel"], 128)
     with Attached(static, "grow", 128) as target:
         started = start_record(tmp_path, target.run.pid, "--seconds", 60)
@@ -285,7 +287,7 @@ def test_what_another_image_of_a_process_populates_is_no_refill(static):
 def test_memory_that_two_processes_have_grows_once(static):
     kernel = record(static, "vfork", 100).totals["kernel"]
     least, most = kernel["refilled_interval_bytes"]
-    # The first of the 100 is growth.
+    # Only the first of the 100 megabytes is growth.
     assert least <= 99 * MIB + STARTING and most >= 99 * MIB - STARTING, kernel
     assert kernel["peak_bytes"] <= KEPT + MIB + STARTING
 
@@ -315,7 +317,7 @@ def test_a_daemon_that_runs_on_is_named(static, tmp_path):
 
 @contextlib.contextmanager
 def attached(static, *way, prefix=()):
-    """Records a program as the same user, and returns the recording once the program's work is done."""
+    """Records a program as the same user. Yields the recording once the program's work is done."""
     with open_folder() as folder, Attached(static, *way, prefix=prefix) as target:
         started = start_record(folder, target.run.pid, "--seconds", 60, prefix=prefix)
         target.go_on()
@@ -338,7 +340,7 @@ def test_shared_memory_leaves_the_total_open_within_a_bound(static, way, prefix)
         assert is_na(kernel["zeroed_bytes"]) and 16 * MIB <= kernel["zeroed_at_most_bytes"]
         assert kernel["zeroed_at_least_bytes"] <= STARTING
         [row] = [row for row in found.json["tax"]["beside"] if row["what"] == "shared_memory"]
-        # It may have been more between two looks.
+        # The row is a lower bound, because more shared memory may have existed between two samples.
         assert row["at_least"] and 16 * MIB <= row["bytes"] <= 16 * MIB + STARTING and "> 16 MiB" in found.text
 
 
@@ -347,7 +349,8 @@ def test_reads_of_the_page_of_zeros_zero_nothing_for_nobody_either(static):
     skip_if_unreadable()
     with attached(static, "look", 16, prefix=NOBODY) as found:
         kernel = found.totals["kernel"]
-        # Huge pages that other programs populate meanwhile widen the interval of an ordinary user upwards.
+        # Huge pages that other programs populate during the recording raise the upper end of an ordinary user's
+        # interval.
         assert kernel["minor_faults"] >= 16 * MIB // PAGE and kernel.get("zeroed_interval_bytes", [0])[0] <= MIB
         assert is_na(kernel["zeroed_bytes"]) or kernel["zeroed_bytes"] <= MIB
         assert not any("look_here" in functions(site) for site in found.json["sites"] if site["kind"] == "fault")
@@ -383,7 +386,7 @@ def test_nobody_records_a_program_of_theirs_from_outside(static):
     check_said(found, "it is statically linked")
     assert found.json["outside"]["zeroed_by"] == "sampled"
     kernel = found.totals["kernel"]
-    if is_na(kernel["zeroed_bytes"]):  # another test's huge pages may be this program's, for all that nobody can see
+    if is_na(kernel["zeroed_bytes"]):  # huge pages of another test may count as this program's
         assert "huge pages were populated on this machine" in kernel["zeroed_bytes"]["na"]
     else:
         assert kernel["zeroed_bytes"] == pytest.approx(ZEROED, rel=0.02)
@@ -432,7 +435,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path):
     assert "--seconds without --pid" in refused("--seconds", 5, "--", "true")
     assert "--pid is given" in refused("--pid", os.getpid(), "--allocator", "mimalloc")
     assert "cannot be seen from outside" in refused("--pid", os.getpid(), "--weight", "redundant", "--svg", tmp_path / "a.svg")
-    kthreadd = pathlib.Path("/proc/2/comm")  # in another namespace of processes it is not to be seen
+    kthreadd = pathlib.Path("/proc/2/comm")  # the process is invisible in another PID namespace
     if kthreadd.exists() and kthreadd.read_text() == "kthreadd\n":
         assert "thread of the kernel" in refused("--pid", 2)
 

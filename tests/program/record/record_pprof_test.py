@@ -1,4 +1,5 @@
-"""`zerotax record --pprof`: the sites of a recording as other programs read them, compared with its JSON."""
+"""`zerotax record --pprof`: the sites of a recording as other programs read them, compared with the recording's JSON.
+"""
 
 import calendar
 import collections
@@ -24,7 +25,7 @@ def stack(site):
 
 
 def expected(report, values):
-    """Of each stack and kind, the sums of these values of its sites."""
+    """Returns, for each stack and kind, the sums of these values over its sites."""
     sums = collections.Counter()
     for site in report["sites"]:
         for name, value in values(site).items():
@@ -67,7 +68,7 @@ OUTSIDE = ["kernel_zeroed", "refilled", "returned_at_most", "cpu"]
 
 
 def tool_says(path, name, folder):
-    """What `go tool pprof -raw` reads: the types, and the sum of one of them."""
+    """Returns the data that `go tool pprof -raw` reads: the types, and the sum of one type."""
     if shutil.which("go") is None:
         pytest.skip("go is missing: run ./run install")
     done = subprocess.run(["go", "tool", "pprof", "-raw", str(path)], capture_output=True, text=True, timeout=120, check=True,

@@ -1,5 +1,6 @@
-"""`zerotax record` on real, unmodified programs: what they print and how they end is unchanged, and what is known of them
-is in the report."""
+"""`zerotax record` on real, unmodified programs. The programs' output and exit status are unchanged, and the recording
+contains known facts about them.
+"""
 
 import json
 import pathlib
@@ -20,14 +21,15 @@ needs_python = pytest.mark.skipif(not pathlib.Path(PYTHON).exists(), reason="no 
 @needs_python
 @pytest.mark.parametrize("options", [[], ["--allocator", "jemalloc"], ["--allocator", "mimalloc"]])
 def test_bytearrays_of_python_are_zeroed_by_hand(options):
-    # bytearray(n) is malloc of n + 1 bytes and a memset of as many; bytes(n) is calloc of n and a header.
+    # bytearray(n) calls malloc for n + 1 bytes, and then memset over all of them. bytes(n) calls calloc for n bytes and
+    # a header.
     found = record(PYTHON, "-c", "a = [bytearray(10**7) for i in range(20)]; b = bytes(5 * 10**6); print(len(a))",
                    options=options)
     assert (found.status, found.out, found.err) == (0, "20\n", "")
     row = found.size_class(10**7)
     assert row["malloc_calls"] == 20
     assert 20 * 10**7 <= row["by_hand_zeroed_bytes"] <= 20 * (10**7 + 1)
-    # Fresh from the kernel, all of them: none of it need have been written.
+    # All of this memory is fresh from the kernel, so zeroing it was not necessary.
     assert row["by_hand_redundant_zeroed_bytes"] >= 0.99 * row["by_hand_zeroed_bytes"]
     callocs = found.size_class(5 * 10**6)
     assert callocs["calloc_calls"] == 1 and 5 * 10**6 <= callocs["requested_bytes"] <= 5 * 10**6 + 64
@@ -41,13 +43,13 @@ def test_what_a_library_that_is_loaded_later_zeroes_is_seen():
     assert (found.status, found.err) == (0, "")
     row = found.size_class(3_000_000)
     assert (row["calloc_calls"], row["malloc_calls"], row["by_hand_zeroed_bytes"]) == (2, 4, 4 * 3_000_000)
-    # Small calls of the dynamic linker may be among those that are looked at by chance.
+    # The sampled calls may include small calls by the dynamic linker.
     tops = [s["frames"][0] for s in found.json["sites"] if s["requested_bytes"] >= 3_000_000]
     assert {pathlib.Path(top["module"]).name for top in tops} == {"libzeroes.so"}
     assert {top["function"] for top in tops} == {"zero_by_calloc", "zero_by_hand"}
 
 
-# Not the first of the user's PATH, which may be ccache.
+# The first compiler in the user's PATH may be ccache, which only starts the real compiler.
 GCC = shutil.which("gcc", path="/usr/bin:/bin")
 
 
@@ -88,7 +90,7 @@ def test_redis_server_under_its_benchmark(tmp_path):
             time.sleep(0.05)
         subprocess.run(["redis-benchmark", "-h", "127.0.0.1", "-p", port, "-q", "-n", "2000", "-d", "1000", "-t", "set,get"],
                        check=True, capture_output=True)
-        # A string that is made longer than it was is filled up with zeros: by malloc and memset.
+        # SETRANGE beyond the end of a string fills the gap with zeros, by malloc and memset.
         subprocess.run([*ask, "setrange", "key", str(20 * MIB), "x"], check=True, capture_output=True)
         subprocess.run([*ask, "shutdown", "nosave"], check=False, capture_output=True)
         assert server.wait(timeout=30) == 0

@@ -1,5 +1,7 @@
-"""A program gets other rights at its exec (setuid, setgid, file capabilities, a file that its user may not read). The kernel
-then ends its perf events: `zerotax record` still counts, or reports that it does not know, and `profile` still samples."""
+"""A program gets other rights at its exec: it is setuid or setgid, has file capabilities, or its user may not read its
+file. The kernel then ends the program's perf events. `zerotax record` still counts, or reports an unknown number, and
+`profile` still samples.
+"""
 
 import grp
 import json
@@ -13,7 +15,7 @@ from outside import Outcome, build, open_folder, root_only, start_record
 from recording import record
 
 GROWN = 48
-# Pages for loading and starting some programs.
+# Bytes for loading and starting some programs.
 SLACK = 2 * MIB
 KINDS = ["setuid", "setgid", "capabilities", "unreadable"]
 
@@ -21,7 +23,7 @@ KINDS = ["setuid", "setgid", "capabilities", "unreadable"]
 @pytest.fixture(scope="module", name="folder")
 def open_to_all():
     with open_folder() as folder:
-        # On some file systems, programs get no other rights.
+        # On a file system mounted with nosuid, an exec gives no other rights.
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip("no setuid programs here")
         build(folder, "gcc", "-O1", "-g")
@@ -29,7 +31,7 @@ def open_to_all():
 
 
 def program(folder, kind, owner="root"):
-    """A copy of the program with other rights than its user's."""
+    """A copy of the program that runs with other rights than its user's."""
     made = folder / f"{kind}-{owner}"
     shutil.copy(folder / "refills", made)
     shutil.chown(made, owner, grp.getgrgid(65534).gr_name if kind == "setgid" and owner == "root" else None)
@@ -54,7 +56,7 @@ def test_root_counts_a_program_that_becomes_another_user(folder, kind):
     assert found.status == 5 and found.json["outside"]["zeroed_by"] == "counted"
     kernel = found.totals["kernel"]
     check_grown(kernel, kernel["zeroed_bytes"])
-    # Samples found the program with the other rights.
+    # Samples were taken after the program had received other rights.
     assert "grow_here" in str(found.json["sites"][0]["frames"])
 
 
@@ -81,7 +83,7 @@ def test_root_counts_what_a_watched_process_of_another_user_runs(folder, tmp_pat
 
 @root_only
 def test_who_may_not_count_on_does_not_say_how_much(folder, tmp_path):
-    """Nobody's shell runs a program of root's that they may not read."""
+    """A shell of the user nobody runs a program of root. nobody may execute the program, but not read it."""
     made = program(folder, "unreadable")
     with subprocess.Popen([*NOBODY, "sh", "-c", f"read go; {made} grow {GROWN}; true"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True, env=clean_environment()) as run:

@@ -1,4 +1,4 @@
-"""`zerotax record` from outside of a container, a cgroup, and all that runs."""
+"""`zerotax record` from outside, for a container, a cgroup, and all processes."""
 
 import contextlib
 import os
@@ -23,10 +23,12 @@ def static_program():
 
 
 def process_of(begin, part):
-    """The PID, as seen from here, of a process whose command line begins so and has that part; 0 if there is none yet."""
+    """Returns the PID, in this namespace, of a process whose command line begins with the first text and contains the
+    second. Returns 0 if there is no such process yet.
+    """
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            line = (folder / "cmdline").read_text()
+            line = (folder / "cmdline").read_text(errors="replace")
             if line.startswith(begin) and part in line:
                 return int(folder.name)
     return 0
@@ -34,7 +36,9 @@ def process_of(begin, part):
 
 @root_only
 def test_pid_1_of_a_container_is_a_program(static, tmp_path):
-    """And what runs beside it there, zerotax itself, is left out. The end of PID 1 ends all that is there, so zerotax first."""
+    """The recording excludes zerotax itself, which runs in the same container. zerotax must end before PID 1, whose end
+    stops all processes of the container.
+    """
     script = f"""
         (sleep 1; exec "{ZEROTAX}" record --pid 1 --seconds 60 --json "{tmp_path}/record.json" --text "{tmp_path}/record.txt") &
         exec "{static}" map {ROUNDS} attach
@@ -62,7 +66,7 @@ def test_pid_1_of_a_container_is_a_program(static, tmp_path):
 
 @contextlib.contextmanager
 def cgroup():
-    """A new one of version 2: its folder, and its path."""
+    """Makes a cgroup of version 2. Yields the cgroup's folder and path."""
     mounts = [line.split() for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
     mount = next((pathlib.Path(words[1]) for words in mounts if words[2] == "cgroup2"), None)
     if mount is None or os.geteuid() != 0:
@@ -80,13 +84,13 @@ def cgroup():
 
 
 def joins(folder, *command):
-    """A command that joins the cgroup."""
+    """Returns a command that joins the cgroup."""
     return ["sh", "-c", f"echo $$ > {shlex.quote(str(folder / 'cgroup.procs'))}; exec {shlex.join(map(str, command))}"]
 
 
 @contextlib.contextmanager
 def resident(folder):
-    """Something that lives in the cgroup, and does nothing."""
+    """Runs an idle process in the cgroup."""
     with subprocess.Popen(joins(folder, "sleep", "100")) as run:
         assert wait_for(lambda: str(run.pid) in (folder / "cgroup.procs").read_text().split())
         yield run
@@ -94,7 +98,7 @@ def resident(folder):
 
 
 def record_while(folder, scope, work, seconds=60):
-    """What is recorded of it while work() runs: of zerotax itself nothing."""
+    """Records a scope while work() runs. The recording must not contain zerotax itself."""
     started = subprocess.Popen([ZEROTAX, "record", *scope, "--seconds", str(seconds), "--json", folder / "record.json",
                                 "--text", folder / "record.txt"], stderr=subprocess.PIPE, text=True, env=clean_environment())
     wait_until_it_watches(started.pid)
@@ -118,18 +122,19 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
                 assert run.stdout.readline() == "ready\n"
                 run.stdin.write("\n")
                 counts = run.stdout.readline()
-                time.sleep(0.5)  # of a process that ended at once, the last rounds may go unseen
+                time.sleep(0.5)  # if a process ends at once, its last rounds may not be seen
                 run.stdin.write("\n")
                 assert run.wait() == 5
             forks = subprocess.run(joins(folder, static, "forks", 100), stdout=subprocess.PIPE, text=True, check=False)
-            subprocess.run([static, "map", "300"], stdout=subprocess.DEVNULL, check=False)  # is no concern of the cgroup
+            # This program runs outside the cgroup, so its faults must not count.
+            subprocess.run([static, "map", "300"], stdout=subprocess.DEVNULL, check=False)
             assert forks.returncode == 5
             return [list(map(int, text.split())) for text in (counts, forks.stdout)]
 
         counted, found = record_while(tmp_path, ["--cgroup", name], work)
     faults = sum(last - first for first, last in counted) + 100 * MIB // PAGE
     kernel = found.totals["kernel"]
-    # What a shell and a static program take to begin and end, and a child of fork.
+    # A shell, a static program and a child of fork take some faults to begin and end.
     assert faults <= kernel["minor_faults"] <= faults + 2 * 600 + 100 * 60
     zeroed = (16 + ROUNDS + 100) * MIB
     assert zeroed <= kernel["zeroed_bytes"] <= zeroed + (2 * 400 + 100 * 30) * PAGE
@@ -145,7 +150,7 @@ def test_programs_that_join_a_cgroup_are_recorded_page_by_page(static, tmp_path,
 @pytest.mark.long("a recording more")
 @root_only
 def test_a_process_may_join_a_cgroup_while_it_runs(static, tmp_path):
-    """What it did before does not count."""
+    """Faults that a process took before it joined the cgroup do not count."""
     with cgroup() as (folder, path), resident(folder), Attached(static, "map", ROUNDS) as target:
 
         def work():
@@ -163,7 +168,7 @@ def test_a_process_may_join_a_cgroup_while_it_runs(static, tmp_path):
 @root_only
 def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
     def work():
-        # Long enough to be sampled among whatever else runs here.
+        # The program runs long enough to be sampled even if the machine has many other processes.
         with subprocess.Popen([static, "map", "1000000000"], stdout=subprocess.DEVNULL) as run:
             time.sleep(3)
             with open(f"/proc/{run.pid}/stat", encoding="ascii") as stat:
@@ -175,10 +180,10 @@ def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
     assert found.json["outside"]["watched"] == "machine"
     kernel = found.totals["kernel"]
     assert kernel["minor_faults"] >= faults
-    # Whatever else runs here may have shared memory: then there is only a bound.
+    # Other processes of the machine may have shared memory. In that case, only a bound is known.
     zeroed = kernel["zeroed_at_most_bytes"] if is_na(kernel["zeroed_bytes"]) else kernel["zeroed_bytes"]
     assert zeroed >= 0.99 * faults * PAGE
-    # Where hundreds of compilers run, there may be no time to look at each sample.
+    # If hundreds of compilers run, there may be no time to process each sample.
     assert found.json["outside"]["lost_records"] or any("refill_here" in functions(site) for site in found.json["sites"])
     assert "Watched: all processes, for" in " ".join(found.text.split())
     assert any(process["executable"] == str(static) for process in found.json["processes"])
@@ -198,7 +203,7 @@ def test_nobody_records_their_processes_and_what_these_start(static):
     assert faults <= found.totals["kernel"]["minor_faults"]
     assert any("refill_here" in functions(site) for site in found.json["sites"][:3])
     text = " ".join(found.text.split())
-    assert "Only processes of this user were watched" in text and "if one of these started them" in text
+    assert "Only processes of this user were watched" in text and "if a watched process started them" in text
 
 
 @pytest.mark.long("as another user")

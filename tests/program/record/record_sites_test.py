@@ -1,4 +1,4 @@
-"""Counts at the sites of `zerotax record` are the program's own, and costs that are no zeroing have rows beside zeroing."""
+"""Counts at the sites of `zerotax record` are the program's own. Costs other than zeroing have separate rows."""
 
 import contextlib
 import os
@@ -10,10 +10,11 @@ import pytest
 from conftest import KIB, MIB, NOBODY, PAGE, clean_environment, is_na, skip_if_unreadable
 from outside import Outcome, functions, open_folder, root_only, start_record
 from recording import PROGRAMS, record
+from zero_page import has_shared_zero_page
 
 COUNTED, BESIDE = PROGRAMS / "counted", PROGRAMS / "beside"
 SHARED = 64 * MIB
-# Calls of 64 KiB and more, and the bytes that they requested or cleared.
+# Number of calls for 64 KiB or more, and the bytes that these calls requested or cleared.
 CALLS = {
     ("malloc", "malloc_again"): (1000, 1000 * MIB),
     ("malloc", "malloc_in_vain"): (7, 7 * ((2**64 - 1) >> 2) % 2**64),
@@ -28,7 +29,7 @@ GLIBC = {"always mapped": {"MALLOC_MMAP_THRESHOLD_": "65536"}, "kept": {"MALLOC_
 
 
 def at(found, kind, function):
-    """Calls, requested bytes and zeroed bytes at all the sites of a function."""
+    """Returns calls, requested bytes and zeroed bytes at all sites of a function."""
     sites = [s for s in found.json["sites"] if s["kind"] == kind and any(function in name for name in functions(s))]
     return [sum(site[key] for site in sites) for key in ("calls", "requested_bytes", "zeroed_bytes")]
 
@@ -51,7 +52,7 @@ def test_of_very_many_cheap_calls_some_stand_for_the_others_and_are_marked():
         [site] = [s for s in found.json["sites"] if s["kind"] == kind and "often" in str(functions(s))]
         sampled = site["sampled"]["calls"]
         assert least <= site["calls"] <= 40_000 and sampled % 32 == 0
-        # With a thousand draws or more, chance cannot explain a larger difference.
+        # With a thousand or more random choices, chance alone does not cause a larger difference.
         assert 0.6 * 40_000 < site["calls"] + sampled < 1.4 * 40_000
     assert sum(s["calls"] for s in found.json["sites"]) >= 4096 and "~" in found.text
 
@@ -79,6 +80,8 @@ def test_where_there_is_none_of_it_nothing_is_said():
 
 @pytest.mark.parametrize("way", ["reads", "freed"])
 def test_pages_that_were_read_and_never_written_have_a_row(way):
+    if not has_shared_zero_page():
+        pytest.skip("this kernel has no shared zero page")
     found = record(BESIDE, way)
     row = beside(found)["zero_pages"]
     if is_na(row["bytes"]):
@@ -112,7 +115,9 @@ QUOTAS = {"/sys/fs/cgroup/cpu": ("cpu.cfs_quota_us", "5000"), "/sys/fs/cgroup": 
 
 @pytest.fixture(name="quota")
 def limited_cgroup():
-    """A control group that may use a twentieth of a CPU: less than it gets on a busy machine."""
+    """Makes a control group that may use a twentieth of a CPU. That is less than the program would get on a busy
+    machine.
+    """
     for mount, (file, limit) in QUOTAS.items():
         folder = pathlib.Path(mount, f"zerotax-quota-{os.getpid()}")
         try:

@@ -1,5 +1,6 @@
-"""`zerotax record --pid --sizes` leaves the program unharmed: every byte that it stores is right, and every process and
-thread that it starts runs. Afterwards nothing remains in the kernel."""
+"""`zerotax record --pid --sizes` leaves the program unharmed. Every byte that the program stores is right, and every
+process and thread that it starts runs. Afterwards, the kernel has no uprobes of zerotax.
+"""
 
 import re
 import shutil
@@ -26,7 +27,7 @@ def build(folder, source, *options):
 
 
 class Target:
-    """A program that prints "ready", and then waits for a line."""
+    """Runs a program that prints "ready", and then waits for a line."""
 
     def __init__(self, *words, **environment):
         self.run = subprocess.Popen([*map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
@@ -53,7 +54,7 @@ def start_sizes(folder, target):
 
 
 def end(folder, started, target):
-    """Ends a recording whose target waits in the end; returns the recorded sizes."""
+    """Ends a recording whose target waits at the end of its work. Returns the recorded sizes."""
     started.send_signal(signal.SIGINT)
     found = Outcome(folder, started, INTERRUPTED_BY_SIGINT)
     target.go_on()
@@ -62,7 +63,7 @@ def end(folder, started, target):
 
 
 def definitions():
-    """The uprobe definitions in this kernel that are ours."""
+    """Returns zerotax's uprobe definitions in this kernel."""
     with open_folder() as folder:
         listed = subprocess.run(["unshare", "-m", "sh", "-c", f"mount -t tracefs tracefs {folder} && cat {folder}/uprobe_events"],
                                 capture_output=True, text=True, check=True)
@@ -74,7 +75,9 @@ def definitions_of(pid):
 
 
 def changed_bytes(pid):
-    """The number of bytes of the C library's code that differ between a process's memory and the file: breakpoints."""
+    """Returns the number of bytes by which the C library's code in a process's memory differs from the file. These
+    bytes are breakpoints.
+    """
     changed = 0
     with open(f"/proc/{pid}/mem", "rb", 0) as memory, open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         for line in maps:
@@ -102,7 +105,7 @@ def test_every_variant_of_memset_stores_the_right_bytes(tmp_path):
     assert [wrong for _, _, wrong in passes] == [0] * len(passes)
     assert sizes["unwatched"] == []
     here = [each for each in sizes["callers"] if each["frame"]["function"] == "fill_here"]
-    # Which variants run depends on the processor: at least two, with and without `rep stos`.
+    # The processor determines which variants of memset run: at least two, with and without `rep stos`.
     assert len({each["function"] for each in here}) > 1, here
     assert sum(each["calls"] for each in here) + sizes["lost_calls"] >= sum(zeros for zeros, _, _ in passes)
     if sizes["lost_calls"] == 0:
@@ -111,7 +114,8 @@ def test_every_variant_of_memset_stores_the_right_bytes(tmp_path):
 
 
 def test_whatever_the_program_starts_runs_and_is_counted(tmp_path):
-    # Not PIE: if a process has ended before it was examined, its functions are at the same addresses as the program's.
+    # The program is not PIE. If a process ends before it is examined, its functions therefore have the same addresses
+    # as the program's.
     with Target(build(tmp_path, "starter.cc", "-no-pie"), ROUNDS) as target:
         started = start_sizes(tmp_path, target)
         target.go_on()
@@ -162,7 +166,7 @@ def test_what_a_killed_recording_left_is_removed_by_the_next(tmp_path):
         assert definitions_of(killed.pid)
         started = start_sizes(tmp_path, target)
         assert definitions_of(killed.pid) == []
-        # The events of running recordings stay.
+        # Uprobes of running recordings remain.
         assert definitions_of(other.pid) and definitions_of(started.pid)
         for each in (other, started):
             each.send_signal(signal.SIGINT)
@@ -172,11 +176,11 @@ def test_what_a_killed_recording_left_is_removed_by_the_next(tmp_path):
         assert changed_bytes(target.run.pid) == 0
 
 
-# cow opens more events per thread, and a process may only have a limited number of files.
+# cow opens more events for each thread than record does, and a process may open only a limited number of files.
 @pytest.mark.parametrize("options, threads", [
     (["record", "--sizes"], THREADS), (["record"], THREADS), (["profile"], THREADS), (["cow"], THREADS // 4)])
 def test_an_interruption_is_obeyed_while_events_are_opened(options, threads, tmp_path):
-    """There is an event for each of some thousand threads, on each processor."""
+    """Some thousand threads each have an event on each processor."""
     with Target(build(tmp_path, "threads.c"), threads) as target:
         started = subprocess.Popen([ZEROTAX, *options, "--pid", str(target.run.pid), "--seconds", "300"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=clean_environment())
@@ -191,7 +195,7 @@ def test_an_interruption_is_obeyed_while_events_are_opened(options, threads, tmp
 
 @pytest.mark.parametrize("options", [["gcc"], ["gcc", "-static"], ["musl-gcc"]])
 def test_a_call_of_bzero_is_one_call(options, tmp_path):
-    """A call of bzero is counted once, although bzero jumps to memset."""
+    """A call to bzero is counted once, although bzero jumps to memset."""
     if shutil.which(options[0]) is None:
         pytest.skip(f"{options[0]} is missing: run ./run install")
     source, program = tmp_path / "bzero.c", tmp_path / "bzero"
@@ -221,7 +225,7 @@ int main(void) {
 
 
 def test_a_function_on_which_no_breakpoint_is_safe_is_named(tmp_path):
-    """A memset begins with a jump, and a bzero beside it does not."""
+    """The memset of the tested library begins with a jump; its bzero does not."""
     source = tmp_path / "jumps.c"
     source.write_text("""
 #include <stddef.h>
@@ -255,7 +259,7 @@ int main(void) {
     assert "memset" in sizes["unwatched"] and "memset" not in sizes["functions"]
     [here] = [each for each in sizes["callers"] if each["frame"]["function"] == "main"]
     assert (here["calls"], here["function"], here["bytes"]) == (10, "bzero", 5000)
-    assert "Calls of memset, if there are any, are missing" in " ".join((tmp_path / "record.txt").read_text().split())
+    assert "Any calls to memset are missing" in " ".join((tmp_path / "record.txt").read_text().split())
 
 
 def test_a_file_that_names_thousands_of_such_functions_gets_no_breakpoint(tmp_path):

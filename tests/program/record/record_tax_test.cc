@@ -28,14 +28,14 @@ TEST(KernelPart, IsWhatIsHeldAndWhatWasReturnedButNotWhatWasTakenOverOrCopied) {
   slot->holdings.peak_bytes = 20 * kMiB;
   const KernelPart part = kernel_part(*slot);
   EXPECT_EQ(part.zeroed, (10 + 2 + 100 - 1 - 3) * kMiB);
-  EXPECT_EQ(part.refilled, (10 + 2 + 100 - 20) * kMiB) << "what it held at its peak had to be zeroed once";
+  EXPECT_EQ(part.refilled, (10 + 2 + 100 - 20) * kMiB) << "the bytes held at the peak had to be zeroed once";
   EXPECT_EQ(part.faults, part.zeroed / 4096);
 }
 
 TEST(KernelPart, NothingReturnedIsNothingRefilled) {
   const auto slot = ended_process();
   slot->holdings.at_end_bytes = 50 * kMiB;
-  EXPECT_EQ(kernel_part(*slot).refilled, 0U) << "the end may be the peak, though it was never looked at before";
+  EXPECT_EQ(kernel_part(*slot).refilled, 0U) << "the peak may be at the end, although no sample was taken there";
   EXPECT_EQ(kernel_part(*slot).peak, 50 * kMiB);
 }
 
@@ -52,7 +52,7 @@ TEST(KernelPart, FaultsAreNeverMoreThanTheKernelCounted) {
   slot->holdings.at_end_bytes = 50 * kMiB;
   slot->holdings.minor_faults = 30;
   slot->holdings.own_faults = 10;
-  EXPECT_EQ(kernel_part(*slot).faults, 20U) << "larger folios: one fault for several pages";
+  EXPECT_EQ(kernel_part(*slot).faults, 20U) << "with larger folios, one fault populates several pages";
 }
 
 TEST(KernelPart, OfAKilledProcessNothingIsClaimed) {
@@ -69,7 +69,7 @@ TEST(KernelPart, OfAKilledProcessNothingIsClaimed) {
 
 TEST(KernelPart, BoundsThatAreNearAreOneFigure) {
   KernelPart part;
-  part.why_not = "its end was not seen";
+  part.why_not = "the end of the process was not seen";
   part.zeroed = 98 * kMiB;
   part.unseen = 2 * kMiB;
   EXPECT_EQ(part.metrics({}).zeroed_bytes, 99 * kMiB);
@@ -108,7 +108,7 @@ TEST(RecordTax, TheKernelsTimeIsDividedByFreshAndRefilledBytes) {
 TEST(RecordTax, TheFaultsInAStoreAreTheKernels) {
   auto sum = std::make_unique<Tally>();
   sum->zeroed[kInCalloc][20] = {1, kMiB, kMiB, kMiB / 4};
-  // 256 faults at 4096 bytes: half of its time at this price.
+  // At 1 ns per byte, 256 faults of 4,096 bytes take half of the stores' time.
   sum->cost[kInCalloc] = {kMiB, 0, 256, 2 * kMiB, 0};
   const Tax tax = make_tax({*sum, {}, 100 * kMiB}, {1.0, {}, 1, ""});
   EXPECT_EQ(row_ns(tax, Cause::kRedundant) + row_ns(tax, Cause::kNeeded), kMiB);
@@ -118,7 +118,8 @@ TEST(RecordTax, TheFaultsInAStoreAreTheKernels) {
 TEST(RecordTax, StoresWithoutFaultsTakeWhatWasMeasured) {
   auto sum = std::make_unique<Tally>();
   sum->zeroed[kCleared][20] = {20, 20 * kMiB, 20 * kMiB, 20 * kMiB};
-  // The first of 20 stores took all of the faults, and those cost more elsewhere than it took as a whole.
+  // The first of 20 stores took all of the faults. At the cost of faults elsewhere in the run, these faults would
+  // exceed the time of the whole store.
   sum->cost[kCleared] = {20 * kMiB, 0, 256, 2 * kMiB, 2 * kMiB - kMiB / 2};
   const Tax tax = make_tax({*sum, {}, 100 * kMiB}, {3.0, {}, 1, ""});
   EXPECT_EQ(row_ns(tax, Cause::kByProgram), 2 * kMiB - kMiB / 2);
@@ -130,7 +131,7 @@ TEST(RecordTax, EstimatesAreCutToTheTimeThatIsLeft) {
   sum->own_cpu_ns = 1000;
   const Tax tax = make_tax({*sum, refilling(), 3000}, {0.5, {}, 1, ""});
   EXPECT_TRUE(tax.capped);
-  EXPECT_EQ(tax.cpu_ns, 2000U) << "the recorder's own time is in no share";
+  EXPECT_EQ(tax.cpu_ns, 2000U) << "no share includes the recorder's own time";
   EXPECT_EQ(row_ns(tax, Cause::kFresh) + row_ns(tax, Cause::kRefilled), 1400U);
   EXPECT_LE(*tax.zeroing_at_most_cpu_ns, tax.cpu_ns);
 }
@@ -140,7 +141,7 @@ TEST(RecordTax, TheAdviceIsAboutTheWorstRow) {
   sum->returned[kByFree][kBrk] = {1, 75 * kMiB, 600};
   const Tax tax = make_tax({*sum, refilling(), 100'000'000}, {0.5, {}, 1, ""});
   EXPECT_EQ(tax.advice_about, Cause::kRefilled);
-  EXPECT_EQ(tax.advice, "") << "the sites may say more";
+  EXPECT_EQ(tax.advice, "") << "put_advice() adds the advice";
   const Tax none = make_tax({nothing, {}, 100'000'000}, {0.5, {}, 1, ""});
   EXPECT_NE(none.advice.find("Nothing to gain"), std::string::npos);
   EXPECT_FALSE(none.advice_about);
@@ -159,7 +160,7 @@ bool says_nothing_to_gain(const Tax& tax) { return tax.advice.find("Nothing to g
 
 TEST(RecordTax, WhatWasNotSeenIsABoundAndNeverZero) {
   KernelPart part = refilling();
-  part.why_not = "its end was not seen";
+  part.why_not = "the end of the process was not seen";
   part.unseen = 100 * kMiB;
   const Tax tax = make_tax({nothing, part, 1'000'000'000}, {0.5, {}, 1, ""});
   const auto whole = static_cast<std::uint64_t>(100 * kMiB * 0.5);
@@ -171,7 +172,7 @@ TEST(RecordTax, WhatWasNotSeenIsABoundAndNeverZero) {
 TEST(RecordTax, NothingToGainIsSaidOnlyWhereEverythingIsKnown) {
   EXPECT_TRUE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000}, {0.5, {}, 1, ""})));
   KernelPart unlimited;
-  unlimited.why_not = "its end was not seen";
+  unlimited.why_not = "the end of the process was not seen";
   unlimited.unlimited = true;
   EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, unlimited, 1'000'000'000}, {0.5, {}, 1, ""})));
   KernelPart large;
@@ -184,7 +185,7 @@ TEST(RecordTax, NothingToGainIsSaidOnlyWhereEverythingIsKnown) {
   EXPECT_FALSE(says_nothing_to_gain(make_tax({nothing, {}, 1'000'000'000, {"not seen"}}, {0.5, {}, 1, ""})));
   const NotRecorded missed{1, 5000, 500'000'000};
   const Tax without = make_tax({nothing, {}, 1'000'000'000, {}, missed}, {0.5, {}, 1, ""});
-  EXPECT_EQ(without.cpu_ns, 500'000'000U) << "what was not recorded is in no denominator";
+  EXPECT_EQ(without.cpu_ns, 500'000'000U) << "no denominator includes time that was not recorded";
   EXPECT_FALSE(says_nothing_to_gain(without));
 }
 
@@ -196,7 +197,7 @@ TEST(RecordTax, SmallStoresTookTimeThoughNobodyTimedThem) {
   EXPECT_FALSE(says_nothing_to_gain(tax));
 }
 
-/// A second of CPU time, with each cause's share by samples, in per mille, and the ends of its interval.
+/// The tax of a second of CPU time. `share` is the share of stores in per mille, followed by the ends of its interval.
 Tax sampled_tax(std::uint64_t share, std::uint64_t least, std::uint64_t most, const std::string& too_few = "") {
   constexpr std::uint64_t kPerMille = 1'000'000;
   OutsideTimes times;
@@ -227,7 +228,7 @@ TEST(RecordTax, TooFewSamplesAreNoVerdict) {
 TEST(RecordTax, AnIntervalOnBothSidesOfOnePercentIsNoVerdict) {
   EXPECT_TRUE(says_no_verdict(sampled_tax(0, 0, 70)));
   EXPECT_TRUE(says_no_verdict(sampled_tax(20, 2, 70)));
-  EXPECT_FALSE(is_worth_advice(sampled_tax(20, 2, 70))) << "no command is proposed by chance";
+  EXPECT_FALSE(is_worth_advice(sampled_tax(20, 2, 70))) << "no command is proposed if only chance favors it";
 }
 
 TEST(RecordTax, AnIntervalOnOneSideOfOnePercentIsAVerdict) {
@@ -236,13 +237,13 @@ TEST(RecordTax, AnIntervalOnOneSideOfOnePercentIsAVerdict) {
   const Tax much = sampled_tax(50, 30, 80);
   EXPECT_FALSE(says_nothing_to_gain(much) || says_no_verdict(much)) << much.advice;
   EXPECT_TRUE(is_worth_advice(much));
-  EXPECT_EQ((*much.zeroing_cpu_interval_ns)[1], 82'000'000U) << "of all causes together";
+  EXPECT_EQ((*much.zeroing_cpu_interval_ns)[1], 82'000'000U) << "the sum over all causes";
 }
 
 TEST(RecordTax, OtherFaultsTakeNoMoreThanTheCausesLeave) {
   KernelPart part = refilling();
   part.minor_faults = part.faults + 20'000;
-  // 100 MiB take 52 ms, and 78 MiB more would take 41 ms.
+  // The zeroing of 100 MiB takes 52 ms. The other faults, 78 MiB, would take 41 ms.
   const Tax tax = make_tax({nothing, part, 60'000'000}, {0.5, {}, 1, ""});
   EXPECT_TRUE(tax.other_faults.capped);
   EXPECT_EQ(tax.other_faults.estimated_cpu_ns + tax.zeroing_at_least_cpu_ns, tax.cpu_ns);

@@ -1,5 +1,6 @@
-"""A program has the kernel zero 120 MiB, 80 of them again, in awkward situations: what `zerotax record` says is that,
-or bounds that hold, or n/a; and never that there is nothing to gain."""
+"""A program makes the kernel zero 120 MiB, 80 MiB of them again, in awkward situations. `zerotax record` reports these
+numbers, true bounds or n/a. The answer never claims that there is nothing to gain.
+"""
 
 import os
 import shlex
@@ -15,14 +16,14 @@ from recording import PROGRAMS, record
 
 ZEROED = PROGRAMS / "zeroed"
 ALL, AGAIN = 120 * MIB, 80 * MIB
-# The C library's start, and that of other programs on the way.
+# Bytes to start the C library, and the other programs that the tested program executes.
 SLACK = 2 * MIB
 WAYS = subprocess.run([ZEROED, "list"], capture_output=True, text=True, check=True).stdout.split() if ZEROED.exists() else []
 
-# What is another amount there: all, and again.
+# Situations with amounts other than ALL and AGAIN: zeroed bytes, and refilled bytes.
 OTHERWISE = {
     "two": (80 * MIB, 40 * MIB),
-    "exec-from-thread": (ALL, 40 * MIB),  # another program has nothing to fill again
+    "exec-from-thread": (ALL, 40 * MIB),  # the second program has nothing to refill
     "threads": (ALL * 0.98, ALL * 0.975),
     "generations": (ALL, 0),
     "mremap": (ALL, 0),
@@ -35,7 +36,7 @@ OTHERWISE = {
 
 
 def check_kernel(found, all_bytes, again):
-    """Of all processes together, as a number or between bounds."""
+    """Checks the kernel's part of all processes together, which is a number or has bounds."""
     kernel = found.totals["kernel"]
     zeroed = kernel["zeroed_bytes"]
     if is_na(zeroed):
@@ -49,13 +50,14 @@ def check_kernel(found, all_bytes, again):
     assert "Nothing to gain" not in found.text, found.text
 
 
-# The count is a number if the recorder can see everything. A process that writes to the memory of another process takes
-# page faults that populate none of its own memory.
+# Situations in which zeroed bytes may be n/a. A process that writes to the memory of another process takes page faults
+# that populate none of its own memory.
 UNKNOWN = ("out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared", "writev",
            "memfd-private", "uffd-instruction", "no-usage")
-# These have tests of their own.
+# The following situations have tests of their own.
 APART = ("stop", "daemon", "instruction", "none", "sharer-survives")
-# One of each kind: nothing awkward, an end, a thread, another program, a child, memory that moves, what stays unknown.
+# One situation of each kind: nothing awkward, an end, a thread, another program, a child, memory that moves, unknown
+# numbers.
 SHORT = ("fill", "raw-exit", "killed-from-thread", "exec-from-thread", "vfork", "clone", "mremap", "mremap-over",
          "out-of-time", "memfd-private", "uffd-number", "uffd-instruction", "no-usage", "strict-seccomp")
 
@@ -77,13 +79,13 @@ def test_faults_and_time_of_a_process_that_shares_memory_are_counted_with_its_by
     check_kernel(found, ALL, AGAIN)
     kernel, tax = found.totals["kernel"], found.json["tax"]
     if way == "sharer-killed" and is_na(kernel["minor_faults"]):
-        assert "shared its memory" in kernel["minor_faults"]["na"]  # this kernel does not count for this user
+        assert "shared its memory" in kernel["minor_faults"]["na"]  # the kernel does not count for this user
         return
     few = SLACK // PAGE
     for key in ("minor_faults", "zero_fill_faults"):
         assert kernel[key] == pytest.approx(plain.totals["kernel"][key], abs=few), key
     assert kernel["zero_fill_faults"] >= ALL // PAGE and tax["other_faults"]["faults"] < few
-    # Each share is a part of the time that the kernel counted.
+    # The denominator of all shares is the time that the kernel counted.
     run = found.json["run"]
     assert tax["cpu_ns"] + tax["recorder_cpu_ns"] >= run["user_ns"] + run["system_ns"]
     assert found.json["not_followed"] == [] and tax["not_recorded"]["processes"] == 0
@@ -115,8 +117,8 @@ def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():
     found = record(ZEROED, "instruction")
     kernel, tax = found.totals["kernel"], found.json["tax"]
     assert kernel["zeroed_at_least_bytes"] <= ALL + SLACK
-    if is_na(kernel["zeroed_bytes"]):  # it was looked at between two of them
-        assert "by a way that was not seen" in kernel["zeroed_bytes"]["na"]
+    if is_na(kernel["zeroed_bytes"]):  # a sample was taken between two of the calls
+        assert "returned to the kernel unseen" in kernel["zeroed_bytes"]["na"]
         assert kernel["zeroed_at_most_bytes"] >= ALL
     else:
         assert tax["other_faults"]["noticed"] and "zerotax cow -- COMMAND" in found.text
@@ -125,14 +127,16 @@ def test_memory_that_went_back_by_its_own_system_calls_is_not_passed_over():
 
 
 def check_daemon(found):
-    """A process that still runs is said to run, and no figure claims its work."""
+    """Checks that the process that still runs is reported, and that no number includes its work."""
     missed = [m for m in found.json["not_followed"] if "still ran" in m["reason"]]
     unseen = [p for p in found.json["processes"] if p["ended"] in ("running", "unknown")]
     assert missed or unseen
     assert all(is_na(m["cpu_ns"]) and is_na(m["minor_faults"]) for m in missed)
-    # On a busy machine the process between it and the program has not ended either.
+    # On a busy machine, the process between the daemon and the program may not have ended yet.
     count = sum(m["processes"] for m in missed)
-    assert f"Not included: {count} process" in found.text if missed else is_na(found.totals["kernel"]["zeroed_bytes"])
+    several = len(found.json["not_followed"]) > 1
+    said = f"! The numbers do not include {count} process" if several else "was not recorded and is not in the numbers"
+    assert said in " ".join(found.text.split()) if missed else is_na(found.totals["kernel"]["zeroed_bytes"])
     assert "Nothing to gain" not in found.text
 
 
@@ -142,7 +146,7 @@ def test_a_daemon_that_works_on_is_not_claimed_to_do_nothing():
 
 def test_a_program_that_is_stopped_twice_is_counted_on():
     def wake():
-        # It stops itself twice; whoever it is, it is stopped below this test.
+        # Wakes the program, which stops itself twice.
         deadline = time.monotonic() + 30
         while not done.is_set() and time.monotonic() < deadline:
             subprocess.run(["pkill", "-CONT", "-x", "zeroed"], check=False)
@@ -176,7 +180,7 @@ def test_a_stripped_program_lacks_names_and_no_bytes(tmp_path):
     subprocess.run(["strip", "-s", "-o", stripped, ZEROED], check=True)
     found = record(stripped, "fill")
     check_kernel(found, ALL, AGAIN)
-    # By module and address.
+    # The sites have modules and addresses instead of names.
     sites = [s for s in found.json["sites"] if "zeroed" in str(s["frames"])]
     assert sum(s["kernel_zeroed_bytes"] for s in sites) == pytest.approx(ALL, rel=0.01)
 
@@ -187,7 +191,7 @@ def test_in_namespaces_of_its_own_the_same_is_counted():
     if subprocess.run([*prefix, "true"], check=False, capture_output=True, env=clean_environment()).returncode != 0:
         pytest.skip("no namespaces here")
     check_kernel(record(*prefix, ZEROED, "fill"), ALL, AGAIN)
-    # And where zerotax itself runs in them.
+    # Here, zerotax itself runs in the namespaces.
     check_kernel(record(ZEROED, "fill", prefix=prefix), ALL, AGAIN)
 
 
@@ -198,8 +202,8 @@ def test_a_program_in_a_pid_namespace_is_included_once():
         pytest.skip("no namespaces here")
     for words in ([ZEROED, "fill"], ["sh", "-c", f"{ZEROED} fill; {ZEROED} fill; exit 7"]):
         found = record("sh", "-c", f"{shlex.join(map(str, [*prefix, *words]))}; exit 7")
-        assert found.json["not_followed"] == [] and "Not included" not in found.text
-    # A program that records nothing is named, too.
+        assert found.json["not_followed"] == [] and "in the numbers" not in found.text and "numbers do not" not in found.text
+    # A program from which nothing is recorded is counted, too.
     static = PROGRAMS / "ended-static"
     found = record("sh", "-c", f"{static} 1 exit; {shlex.join(map(str, [*prefix, ZEROED, 'fill']))}; exit 7")
     assert [missed["processes"] for missed in found.json["not_followed"]] == [1]

@@ -1,5 +1,6 @@
-"""A program that works alone works under `record`, however little stack or memory it has, and with any call frame
-information."""
+"""A program works under `record` as it works alone, however little stack or memory it has, and even if its call frame
+information is wrong.
+"""
 
 import os
 import pathlib
@@ -35,7 +36,7 @@ def said_alone(program, *words, **environment):
 
 
 def is_unharmed(program, *words, **environment):
-    """Returns the recording of a program, whose output and status under `record` must be the same as alone."""
+    """Returns the recording of a program, after checking that its output and status are the same as alone."""
     found = record(program, *words, **environment)
     assert (found.status, found.out) == (0, said_alone(program, *words, **environment)), found.err
     assert found.totals["malloc_calls"] > 0
@@ -69,13 +70,14 @@ def test_a_stack_of_a_few_kib_is_enough(build, where, pages):
     functions = functions_of(found)
     assert "work" in functions
     if where == "handler":
-        # The call stack leads through the signal to the interrupted function.
+        # The call stack includes the signal handler and the interrupted function.
         assert {"handle", "main"} <= functions
 
 
 @pytest.mark.parametrize("pages", ["scan", "read"])
 def test_the_recorder_takes_at_most_1_kib_of_a_programs_stack(build, pages):
-    # Bound at the start: the stack that the dynamic linker needs for a first call does not count for the recorder.
+    # All functions are bound at the start. Otherwise, the stack that the dynamic linker needs to bind a function at its
+    # first call would count for the recorder.
     program = build("small_stacks.c", "-Wl,-z,now", output="bound")
     alone = int(said_alone(program, "depth"))
     found = record(program, "depth", ZEROTAX_PAGEMAP=pages)

@@ -31,7 +31,7 @@ TEST(Settings, ThatTheUserHasStayBesideARemedy) {
 TEST(Settings, AreSetIfTheirValuesMeanTheSame) {
   EXPECT_TRUE(are_set({{"MALLOC_CONF", "narenas:2,dirty_decay_ms:-1"}}, {{"MALLOC_CONF", "dirty_decay_ms:-1"}}));
   EXPECT_FALSE(are_set({{"MALLOC_CONF", "dirty_decay_ms:-1,dirty_decay_ms:0"}}, {{"MALLOC_CONF", "dirty_decay_ms:-1"}}))
-      << "the last one counts";
+      << "the last setting counts";
   EXPECT_TRUE(are_set({{"MIMALLOC_ALLOW_DECOMMIT", "off"}}, {{"MIMALLOC_ALLOW_DECOMMIT", "0"}}));
   EXPECT_TRUE(are_set({{"TCMALLOC_RELEASE_RATE", "0.0"}}, {{"TCMALLOC_RELEASE_RATE", "0"}}));
   EXPECT_FALSE(are_set({{"TCMALLOC_RELEASE_RATE", "10"}}, {{"TCMALLOC_RELEASE_RATE", "0"}}));
@@ -72,7 +72,7 @@ TEST(Remedies, UndoOnlyWhatIsSet) {
   const KnownRemedy& undo = remedy_of(remedies, "TCMALLOC_AGGRESSIVE_DECOMMIT");
   const PresentAllocator tcmalloc{"tcmalloc", "", "2.10", {}};
   EXPECT_EQ(why_no_effect(undo, tcmalloc, {{"TCMALLOC_AGGRESSIVE_DECOMMIT", "1"}}), "");
-  EXPECT_EQ(why_no_effect(undo, tcmalloc, kNone), "it undoes a setting that is not there");
+  EXPECT_EQ(why_no_effect(undo, tcmalloc, kNone), "the remedy undoes a setting that is not set");
   EXPECT_EQ(&undo, &remedies.front()) << "it comes before settings that have no effect beside it";
 }
 

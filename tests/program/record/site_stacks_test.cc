@@ -8,7 +8,7 @@ namespace zerotax::record {
 namespace {
 
 NamedFrame frame(const std::string& function) {
-  return {std::string("/bin/x"), 16, function, std::string("/src/x.cc"), 3};
+  return {std::string("/bin/x"), 16, function, {}, std::string("/src/x.cc"), 3};
 }
 
 RecordedSite site(SiteKind kind, const std::vector<std::string>& innermost_first, std::uint64_t zeroed,

@@ -15,7 +15,7 @@ using enum record::EventKind;
 
 class CallsFiles : public ::testing::Test {
  protected:
-  /// What is said of a file, or "" if it can be replayed.
+  /// Returns the error message for a file; empty if the file can be replayed.
   std::string refusal(const std::string& content) {
     write_text(path_, content);
     try {
@@ -82,7 +82,7 @@ TEST_F(CallsFiles, EveryFileThatIsCutOffIsRefused) {
 TEST_F(CallsFiles, NoChangedByteOfTheCallsIsOverlooked) {
   const std::string whole = calls_file({usual().text});
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    // Reserved: it is written as 0, and not looked at.
+    // A change of the reserved bytes is not detected, because they are never read.
     if (at >= 12 && at < record::kCallsHeadBytes) continue;
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
@@ -114,10 +114,10 @@ TEST_F(CallsFiles, HostileCallsAreRefused) {
   expect(Events().add(kAligned, 1, {63}), "alignment");
   expect(Events().add(kThread, 1'000'000'000), "thread 1000000000");
   expect(Events().add(kThread, 1).add(kMalloc, 1).add(kEnd, 0).add(kThread, 1), "had ended");
-  expect(Events().add(kThread, 1).add(kMalloc, 1).add(kEnd, 0).add(kMalloc, 1), "no thread");
+  expect(Events().add(kThread, 1).add(kMalloc, 1).add(kEnd, 0).add(kMalloc, 1), "without a thread");
   expect(Events().add(kMalloc, 1 << 20).add(kTouched, 0, {1, 0, 1000}), "beyond the end");
   expect(Events().add(kMalloc, 1 << 20).add(kTouched, 3, {0}), "does not exist");
-  expect(Events().add(kMap, 4096).add(kFree, 0), "what the program mapped");
+  expect(Events().add(kMap, 4096).add(kFree, 0), "that the program mapped");
   expect(Events().add(kMalloc, 4096).add(kUnmap, 0), "no such mapping");
   expect(Events().add(kMap, 4096).add(kReturn, 0, {0, 100}), "no such pages");
   Events many;
@@ -158,7 +158,7 @@ TEST_F(CallsFiles, ManyForksShareTheBlocksOfTheirParent) {
     about.processes[i + 1].fork = i;
   }
   std::vector<std::string> events{parent.text};
-  // Each child has the blocks that were live at its fork.
+  // Child i frees block 10 i, which its parent frees only after the fork.
   for (std::uint64_t i = 0; i < kForks; ++i) events.push_back(Events().add(kFree, 10 * i).text);
   EXPECT_EQ(refusal(calls_file(events, about)), "");
   events.back() = Events().add(kFree, 10 * (kForks - 2)).text;

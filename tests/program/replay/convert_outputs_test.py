@@ -1,5 +1,6 @@
-"""convert.py refuses a file that it cannot read or may not replace: in one line, with status 2, and nothing
-is lost."""
+"""convert.py refuses an unreadable input, and an output that it must not replace. It prints one line and exits with
+status 2. No data is lost.
+"""
 
 import os
 import pathlib
@@ -81,7 +82,7 @@ def test_devices_and_pipes_are_written_in_place(here):
     with subprocess.Popen(["cat", here / "pipe"], stdout=subprocess.PIPE) as reader:
         assert convert("m.txt", "pipe", cwd=here).returncode == 0
         assert reader.communicate(timeout=60)[0] == done.stdout
-    refused(convert("m.txt", "pipe", cwd=here), "nobody reads")
+    refused(convert("m.txt", "pipe", cwd=here), "no process reads")
 
 
 @pytest.mark.parametrize("line", [
@@ -90,7 +91,7 @@ def test_devices_and_pipes_are_written_in_place(here):
     "1 1 calloc(4294967296,4294967296)=#1", "\x00", "+ 0x1", "@ a + 0x1", f"= Start\n@ a + 0x1 0x{'f' * 17}", "= Start\n> 0x1"])
 def test_a_broken_trace_is_one_line(here, line):
     (here / "broken").write_text(line + "\n")
-    refused(convert("broken", "o.calls", cwd=here), "broken is no trace")
+    refused(convert("broken", "o.calls", cwd=here), "broken is not a trace")
     assert not (here / "o.calls").exists()
 
 
@@ -103,7 +104,7 @@ def test_a_wrong_command_line_is_a_usage_error(here, words):
 
 @pytest.fixture(name="converting")
 def convert_for_long(here):
-    """A conversion that has read its trace, and is far from its end."""
+    """Starts a conversion and waits until it has read its trace and is far from the end."""
     (here / "large.txt").write_text(TRACE.replace("= End\n", "@ ./a:[0x1] + 0x1000 0x20\n") * 1_000_000)
     with subprocess.Popen([*CONVERT, "large.txt", "o.calls"], cwd=here, stderr=subprocess.PIPE, text=True) as run:
         def has_read():

@@ -1,5 +1,6 @@
-"""Recordings of many blocks and forks hold each block in memory once; a recording that needs more than the limit is
-refused."""
+"""A recording of many blocks and forks takes memory for each block only once. If a recording needs more memory than the
+limit, it is refused.
+"""
 
 import json
 import os
@@ -21,7 +22,7 @@ def part(kind, process, raw):
 
 
 def recording(events):
-    """A file of recorded calls; `events` are (process, bytes of a part, times)."""
+    """Writes a file of recorded calls; `events` are (process, bytes of a part, number of these parts)."""
     metrics = ("minor_faults", "zero_fill_faults", "kernel_zeroed_bytes", "refilled_bytes", "returned_bytes", "zeroed_bytes",
                "redundant_zeroed_bytes", "mapping_calls", "peak_bytes")
     counts = ("threads", "mallocs", "callocs", "aligned", "reallocs", "frees", "maps", "unknown_frees", "lost_threads",
@@ -36,7 +37,7 @@ def recording(events):
 
 
 def run(*arguments, **changes):
-    """The command's status, its messages, and the peak memory of the largest of its processes."""
+    """Returns the command's status, its messages, and the peak memory of the largest process of the command."""
     with subprocess.Popen([ZEROTAX, *map(str, arguments)], env=clean_environment(**changes), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as process:
         said = process.stdout.read()
@@ -59,14 +60,14 @@ def test_a_small_file_that_takes_gigabytes_is_refused(name, tmp_path):
     assert path.stat().st_size < 2 * MIB
     status, said, peak = run("replay", path, "--allocator", "glibc")
     assert status == 2, said
-    # Progress precedes the message.
+    # The lines before the last show the progress.
     error = said.splitlines()[-1]
     assert "x.calls takes more than 768 MiB of memory (process" in error and "--calls-limit" in error, said
     assert peak < 1024 * MIB, f"{peak >> 20} MiB"
 
 
 def test_forks_of_many_blocks_share_them(tmp_path):
-    """A copy of the blocks for each fork took 2 GB."""
+    """Without sharing, the copies of the blocks for each fork would take 2 GB."""
     path = tmp_path / "x.calls"
     status, said, peak = run("record", "--text", "/dev/null", "--calls", path, "--", PROGRAMS / "many_forks", 600_000, 40)
     assert status == 0, said

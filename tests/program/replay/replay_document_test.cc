@@ -39,7 +39,7 @@ TEST(ReplayDocument, ComesBackAsItWasWritten) {
   EXPECT_EQ(replay_json(replay)["recording"], json["workloads"][0]["recording"]);
 }
 
-/// A recording under three allocators that wrote so many MiB of zeros.
+/// Returns a recording whose replays under three allocators wrote these MiB of zeros.
 Workload zeros(std::initializer_list<std::optional<std::uint64_t>> mebibytes) {
   Workload workload;
   const char* names[] = {"one 1.0", "two 2.0 X=1", "three"};
@@ -86,7 +86,7 @@ TEST(ReplayVerdict, SaysNothingOfAnotherAllocatorOrOfPartOfARun) {
   other.replays.front().as_recorded = false;
   add_verdict(other);
   EXPECT_FALSE(other.errors.has_value());
-  EXPECT_NE(other.prediction.find("libc.so.6, which was not replayed"), std::string::npos) << other.prediction;
+  EXPECT_NE(other.prediction.find("libc.so.6, and no replay used this setup"), std::string::npos) << other.prediction;
   Replay part = example();
   part.recording.limited = true;
   add_verdict(part);
@@ -101,8 +101,8 @@ TEST(ReplayVerdict, OfAReplayThatFailedNoDifferenceIsSaid) {
   add_verdict(replay);
   EXPECT_EQ(
       replay.prediction,
-      "How well replay predicts is unknown: nothing was counted under glibc, as recorded: 'glibc' did not end within "
-      "0.005 s.");
+      "The accuracy of replay is unknown: nothing was counted under glibc, as recorded ('glibc' did not end within "
+      "0.005 s).");
 }
 
 }  // namespace

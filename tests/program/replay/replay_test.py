@@ -1,4 +1,4 @@
-"""`zerotax record --calls` writes the calls that a program makes, and `zerotax replay` makes them again."""
+"""`zerotax record --calls` writes the calls of a program, and `zerotax replay` repeats them."""
 
 import collections
 import json
@@ -20,7 +20,7 @@ THREADS = [PROGRAMS / "threads"]
 
 
 class Recording:
-    """A program that was recorded with its calls, and what the reader of the docs finds in the file."""
+    """A recording of a program's calls, read by the example reader in docs/replay.md."""
 
     def __init__(self, folder, *command, options=(), status=0):
         self.path = folder / "x.calls"
@@ -42,13 +42,15 @@ class Recording:
         self.events = [list(found["events"](found["streams"][i])) for i in range(len(self.about["processes"]))]
 
     def count(self, kind, process=None, least=0):
-        """Events of a kind, of blocks that large."""
+        """Returns the number of events of a kind, for blocks of at least `least` bytes."""
         events = [e for i, all_of_it in enumerate(self.events) if process in (None, i) for e in all_of_it]
         size = {"realloc": lambda e: e[2][0]}.get(kind, lambda e: e[1])
         return sum(e[0] == kind and size(e) >= least for e in events)
 
     def calls(self):
-        """As the record has them: an aligned call is one of malloc, realloc to nothing one of free."""
+        """Returns the numbers of calls by the rules of `record`: an aligned call counts as malloc, and realloc to size
+        0 as free.
+        """
         return {"malloc_calls": self.count("malloc") + self.count("aligned"), "calloc_calls": self.count("calloc"),
                 "realloc_calls": self.count("realloc"), "free_calls": self.count("free")}
 
@@ -65,7 +67,7 @@ class Recording:
 
 @pytest.fixture(scope="module", name="recorded")
 def _recorded(tmp_path_factory):
-    """The programs that several tests look at, recorded once: nobody writes to their files."""
+    """Records the programs of several tests once. No test writes to the files."""
     made = {}
 
     def recording_of(program, status=0):
@@ -95,12 +97,12 @@ def test_the_reader_of_the_docs_finds_every_call(recorded, program, status):
 def test_blocks_sizes_and_pages_are_those_of_the_program(recorded):
     refill = recorded(REFILL)
     assert refill.count("malloc", least=MIB) == 96
-    # A block begins 16 bytes behind the begin of a page.
+    # A block begins 16 bytes after the start of a page, so it covers one page more.
     assert sum(e[0] == "touched" and e[2] == [0, MIB // PAGE + 1] for e in refill.events[0]) == 96
     grows = recorded(GROWS)
     assert grows.count("realloc", least=64 * KIB) == 20
-    # Of the last one the 17 pages of the first block, and 9 of each step, of which the first shares one; and a few that
-    # realloc copied while the buffer was in the heap.
+    # The last block has 17 pages of the first block and 9 pages of each step. Each step shares one page with the step
+    # before. realloc also copied a few pages while the buffer was in the heap.
     assert 196 <= max(sum(e[2][1::2]) for e in grows.events[0] if e[0] == "touched") <= 220
 
 
@@ -177,7 +179,7 @@ def test_a_recording_is_a_command(recorded, tmp_path):
     assert zerotax("bless", "--allocator", "jemalloc", *words).returncode == 0
     done = zerotax("check", "--allocator", "jemalloc", *words)
     assert done.returncode == 0 and done.stdout.startswith("same: "), done.stdout
-    done = zerotax("check", "--allocator", "glibc", *words)
+    done = zerotax("check", "--full", "--allocator", "glibc", *words)
     assert done.returncode == 1 and re.match("(worse|mixed): page faults ", done.stdout), done.stdout
     assert f"zerotax bless --baseline {baseline} --allocator glibc -- {found.path}" in done.stdout + done.stderr
 
@@ -204,7 +206,7 @@ def test_recordings_of_a_folder_are_replayed_together(tmp_path):
     assert refill["recording"] == one["recording"] and refill["errors"] == one["errors"]
     zeros = [row["counts"]["kernel_zeroed_bytes"] + row["counts"]["zeroed_bytes"] for row in refill["replays"]]
     assert zeros[0] > 10 * zeros[1], "glibc returns what it needs again"
-    # Each writes the fewest where no other writes fewer.
+    # An allocator is counted for each program in which no other allocator writes fewer zeros.
     assert re.fullmatch(r"Of 2 real programs, (jemalloc wrote the fewest zeros in [12], and glibc in [01]|"
                         r"glibc and jemalloc wrote the fewest zeros in 1 each)\.", document["sentence"]), document["sentence"]
     lines = done.stdout.splitlines()
@@ -224,7 +226,7 @@ def test_an_allocator_that_hangs_is_tried_once(tmp_path):
                    file)
     assert done.returncode == 1, done.stderr
     first, second = (row["replays"][0]["counts"]["minor_faults"]["na"] for row in json.loads(file.read_text())["workloads"])
-    assert "2 s" in first and second == "not tried, for it did not end in a"
+    assert "2 s" in first and second == "not tried, because the replay of a did not end"
 
 
 @pytest.mark.long("two workloads under two allocators")
@@ -237,7 +239,7 @@ def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
 
     def check(version, *more, status):
         library = PLANTED / f"libplanted_zeroes_from_{version}_mib.so"
-        done = zerotax("check", *baseline, "--allocator", f"mine={library}", *more, "--", loop, grows)
+        done = zerotax("check", "--full", *baseline, "--allocator", f"mine={library}", *more, "--", loop, grows)
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout
 
@@ -245,7 +247,6 @@ def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
     assert zerotax("bless", *baseline, "--allocator", mine, "--", loop, grows).returncode == 0
     assert check(2, status=0) == "same: 2 commands are as in the baseline\n"
     report, junit = tmp_path / "check.json", tmp_path / "check.xml"
-    # Its newer version zeroes 1.5 MiB that are zero already.
     said = check(1, "--json", report, "--junit", junit, status=1)
     document = json.loads(report.read_text())
     check_schema(document, "program_checks")
@@ -255,7 +256,7 @@ def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
     assert 'failures="0"' in junit.read_text() and "loop.calls" in junit.read_text()
     for more, complaint in ((["--html", tmp_path / "x.html", "--", loop, grows], "shows one command"),
                             (["--name", "a", "--", loop, grows], "for one recording"),
-                            (["--", loop, "true"], "is no recording"), (["--", loop, loop], "two recordings")):
+                            (["--", loop, "true"], "is not a recording"), (["--", loop, loop], "two recordings")):
         done = zerotax("check", *baseline, *more)
         assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
@@ -273,7 +274,7 @@ def test_a_setting_is_replayed(recorded):
     found = recorded(REFILL)
     kept = found.replay("--allocator", "glibc", "--env", "glibc:MALLOC_TRIM_THRESHOLD_=1073741824",
                         "--env", "glibc:MALLOC_MMAP_THRESHOLD_=33554432")
-    assert "errors" not in kept and "which was not replayed" in kept["prediction"]
+    assert "errors" not in kept and "no replay used this setup" in kept["prediction"]
     assert kept["replays"][0]["counts"]["refilled_bytes"] < kept["recording"]["counts"]["refilled_bytes"] / 50
 
 
@@ -313,7 +314,9 @@ TOUCHED, BLOCK = 400, 256 * KIB
 
 @pytest.mark.parametrize("how, status", [("kill", 137), ("late", 137), ("map", 137), ("alone", 137)])
 def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
-    """400 blocks of 64 pages, with one or two written pages each: replay writes only pages that the recording has."""
+    """The program writes to one or two pages in each of 400 blocks of 64 pages. A replay writes only to pages that are
+    in the recording.
+    """
     truth = Recording(tmp_path, PROGRAMS / "touches", "exit", TOUCHED, BLOCK).about["recorded"]
     found = Recording(tmp_path, PROGRAMS / "touches", how, TOUCHED, BLOCK, status=status)
     assert not found.about["processes"][0]["pages_known"]
@@ -322,13 +325,15 @@ def test_pages_of_a_killed_program_are_within_bounds(tmp_path, how, status):
     row = replay["replays"][0]
     for key, spare in (("minor_faults", 64), ("zero_fill_faults", 64), ("kernel_zeroed_bytes", 64 * PAGE)):
         assert is_na(row["counts"][key])
-        # Mappings lack the header, which is a page in each block.
+        # A mapping has no allocator's header, so one page less is populated in each block.
         expected = truth[key] - (TOUCHED if how == "map" else 0) * (PAGE if "bytes" in key else 1)
         assert row["at_least"][key] - spare <= expected <= row["at_most"][key] + spare, (key, row, truth)
-    # Other tests may populate huge pages, which may be this program's.
+    # Other tests may populate huge pages. The bound must include these pages.
     assert row["at_most"]["kernel_zeroed_bytes"] < TOUCHED * BLOCK
     assert "the end of a process was not seen" in replay["prediction"]
-    if how != "kill":  # The recorder looked while the program slept: each written page is known.
+    # The recorder read the page tables while the program slept, so the recording has every page to which the program
+    # wrote.
+    if how != "kill":
         assert row["at_least"]["zero_fill_faults"] >= (1 if how == "map" else 2) * TOUCHED
 
 
@@ -337,7 +342,8 @@ def test_pages_of_a_recording_that_stopped_at_its_limit_are_those_of_the_program
     assert found.about["limited"]
     row = found.replay("--allocator", "glibc")["replays"][0]
     faults = row["counts"]["zero_fill_faults"]
-    # Each block has a page with the header, and a page in the middle. There are bounds if the program ended too early.
+    # Each block has two populated pages: one with the header, and one in the middle. If the program ended before the
+    # recorder read the pages, only bounds are known.
     known = not is_na(faults)
     least, most = (faults, faults) if known else (row[key]["zero_fill_faults"] for key in ("at_least", "at_most"))
     assert known or not found.about["processes"][0]["pages_known"], row

@@ -1,4 +1,4 @@
-"""The recordings of real programs that are committed, and how well their replays predict."""
+"""The committed recordings of real programs, and the accuracy of their replays."""
 import json
 import struct
 import subprocess
@@ -47,7 +47,7 @@ int main(void) {
 
 
 def converted(tmp_path, trace):
-    """The replay of a trace of another recorder."""
+    """Returns the replay of a trace that another recorder made."""
     calls, document = tmp_path / "x.calls", tmp_path / "x.json"
     assert subprocess.run([*CONVERT, trace, calls], check=False).returncode == 0
     done = zerotax("replay", calls, "--allocator", "glibc", "--json", document)
@@ -62,7 +62,7 @@ def test_a_trace_of_mtrace_is_replayed(tmp_path):
     subprocess.run([program], env={"MALLOC_TRACE": str(trace), "LD_PRELOAD": "libc_malloc_debug.so.0"}, check=True)
     replay = converted(tmp_path, trace)
     assert replay["recording"]["calls"] == 20 * 5
-    # Blocks above the threshold of mmap: at least the first of each kind is mapped, and written whole.
+    # Blocks are above the mmap threshold. At least the first block of each kind is mapped and written to completely.
     assert replay["replays"][0]["counts"]["kernel_zeroed_bytes"] >= 700_000
 
 
@@ -82,14 +82,14 @@ def test_a_trace_of_malloc_trace_utils_is_replayed(tmp_path):
     trace = tmp_path / "mtrace.out"
     trace.write_bytes(b"".join([
         trace_utils_record(255, old=0x1234, size=8),
-        trace_utils_record(1 | 1 << 8, thread=7, new=0x1000, size=300_000),  # malloc, from the thread's cache
+        trace_utils_record(1 | 1 << 8, thread=7, new=0x1000, size=300_000),  # malloc served from the thread's cache
         trace_utils_record(2, thread=7, new=0x9000, size=3000),
         trace_utils_record(4, thread=8, old=0x1000, new=0x2000, size=500_000),
         trace_utils_record(5, thread=8, new=0x1000, size=100, alignment=64),
         trace_utils_record(6, thread=7, new=0xa000, size=5000),  # valloc
-        trace_utils_record(8, thread=7, old=22, new=0xb000, size=5000, alignment=3),  # posix_memalign that failed
+        trace_utils_record(8, thread=7, old=22, new=0xb000, size=5000, alignment=3),  # a failed posix_memalign
         trace_utils_record(8, thread=7, old=0, new=0xb000, size=5000, alignment=32),
-        trace_utils_record(1, thread=7, size=1 << 60),  # malloc that failed
+        trace_utils_record(1, thread=7, size=1 << 60),  # a failed malloc
         trace_utils_record(3, thread=7, old=0x2000),
         trace_utils_record(3, thread=8, old=0x1000),
         trace_utils_record(3, thread=8),

@@ -23,7 +23,7 @@ Process process(pid_t pid, std::uint64_t minor, pid_t parent = 1) {
   return made;
 }
 
-/// A look at so many seconds, of a machine that had so many faults.
+/// Returns a scan at this second. In this scan, the machine has taken this number of faults.
 Look look(int second, std::uint64_t machine_faults, std::vector<Process> processes) {
   Look made;
   made.time_ns = second * 1'000'000'000LL;
@@ -65,10 +65,10 @@ TEST_F(Accounting, GrowthIsNotRefilledAndTheSecondFillIs) {
   grows.minor_faults = 1100;
   grows.anonymous_bytes = 1100 * kPage;
   EXPECT_EQ(*next(look(1, 1000, {grows})).rows.at(0).refilled_at_most_bytes, 0U);
-  grows.minor_faults = 1200;  // gave back 1,000 pages, and took 100 again
+  grows.minor_faults = 1200;  // the process returned 1,000 pages, and populated 100 of these pages again
   grows.anonymous_bytes = 200 * kPage;
   EXPECT_EQ(*next(look(2, 2000, {grows})).rows.at(0).refilled_at_most_bytes, 100 * kPage);
-  grows.minor_faults = 2400;  // 900 up to its peak, 300 beyond
+  grows.minor_faults = 2400;  // the process populated 900 pages up to its earlier peak, and 300 pages beyond it
   grows.anonymous_bytes = 1400 * kPage;
   EXPECT_EQ(*next(look(3, 4000, {grows})).rows.at(0).refilled_at_most_bytes, 900 * kPage);
 }
@@ -98,7 +98,7 @@ TEST_F(Accounting, APidThatIsUsedAgainIsAnotherProcess) {
   init.children_minor_faults = 5000;
   const Sample sample = next(look(1, 100, {init, other}));
   EXPECT_EQ(row_of(sample, 9).minor_faults, 40U);
-  EXPECT_EQ(row_of(sample, 1).children_faults, 0U) << "its end was seen before";
+  EXPECT_EQ(row_of(sample, 1).children_faults, 0U) << "an earlier scan counted these faults";
   EXPECT_EQ(sample.begun, 1U);
   EXPECT_EQ(sample.ended, 1U);
 }
@@ -144,7 +144,7 @@ TEST_F(Accounting, AParentThatNeverWaitsOwesNothingForEver) {
 
 TEST_F(Accounting, AFamilyThatEndsIsSubtractedFromWhoWaitedForIt) {
   account_.advance(look(0, 0, {process(1, 0, 0), process(7, 10), process(8, 2000, 7), process(9, 3000, 8)}));
-  // 8 waited for 9, which had 3,500 in the end, and 7 for 8.
+  // Process 7 waited for process 8, which had waited for process 9. Process 9 had taken 3,500 faults at its end.
   Process waits = process(7, 10);
   waits.children_minor_faults = 2000 + 3500;
   EXPECT_EQ(row_of(next(look(1, 500, {process(1, 0, 0), waits})), 7).children_faults, 500U);
@@ -163,7 +163,7 @@ TEST_F(Accounting, AnOrphanIsSubtractedFromItsNewParent) {
 
 TEST_F(Accounting, UnseenIsNeverNegativeAndNeverMoreThanAll) {
   account_.advance(look(0, 5000, {process(7, 0)}));
-  // Faults that came between the reading of the machine's count and of the process's.
+  // The process took 30 faults after the machine's count was read.
   Sample sample = next(look(1, 5100, {process(7, 130)}));
   EXPECT_EQ(*sample.machine.unseen_faults, 0U);
   EXPECT_DOUBLE_EQ(*sample.machine.unseen_share, 0);
@@ -175,7 +175,7 @@ TEST_F(Accounting, UnseenIsNeverNegativeAndNeverMoreThanAll) {
 TEST_F(Accounting, TheShareOfFaultsIsNeverAboveOne) {
   account_.advance(look(0, 0, {process(7, 0)}));
   Process cheap = process(7, 10'000);
-  cheap.cpu_ns = 1'000'000;  // less than 10,000 faults of 500 ns
+  cheap.cpu_ns = 1'000'000;  // less CPU time than 10,000 faults of 500 ns would take
   EXPECT_DOUBLE_EQ(*next(look(1, 10'000, {cheap})).rows.at(0).fault_cpu_share, 1);
   cheap.minor_faults = 11'000;
   cheap.cpu_ns += 2'000'000;

@@ -1,4 +1,6 @@
-"""docs/production.md: a storm in namespaces is found by top, explained by record, cured by the setting of advise."""
+"""Runs the steps of docs/top.md. `top` finds a refill storm in namespaces, `record` explains the storm, and the setting
+that `advise` recommends stops it.
+"""
 import os
 import re
 import shutil
@@ -16,7 +18,7 @@ def unprivileged_namespaces():
 
 
 def rates(text):
-    """Bytes a second of the service: zeroed, refilled."""
+    """Returns the bytes per second that the kernel zeroed and refilled for the service."""
     units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
     [row] = [line for line in text.splitlines() if line.endswith(" service")]
     return [float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) ([KMG]?i?B)\b", row)][:2]
@@ -29,10 +31,10 @@ def test_a_storm_is_found_explained_and_cured(tmp_path):
     text = {file.stem: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
     zeroed, refilled = rates(text["top_before"])
     assert refilled > 0.9 * zeroed > 10 << 20
-    # The first site, which has nearly all of it, and what the setting does about it.
+    # The first call site causes nearly all of the refills, and the setting prevents them.
     record = text["record"].partition("   by kernel")[2].splitlines()
     assert "draw_layer" in record[2] and float(re.search(r"([\d.]+) %", record[1])[1]) > 90
-    assert text["advise"].splitlines()[0].startswith(text["setting"].strip())
+    assert f"Try:   {text['setting'].strip()}" in text["advise"]
     assert "MALLOC_TRIM_THRESHOLD_=" in text["setting"]
-    # Blocks of 1 MiB are kept, but for what starting takes.
+    # The setting keeps blocks of 1 MiB, so memory is zeroed only at the start of the service.
     assert rates(text["top_after"])[0] < zeroed / 100

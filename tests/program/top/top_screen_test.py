@@ -1,4 +1,4 @@
-"""zerotax top at a terminal: redrawn in place, keys, and a terminal that is left as it was."""
+"""zerotax top at a terminal redraws in place, reacts to keys, and restores the terminal."""
 
 import contextlib
 import fcntl
@@ -24,7 +24,7 @@ SEQUENCE = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
 
 
 class Terminal:
-    """zerotax top at a pseudo-terminal, and the screen that it draws there."""
+    """A zerotax top at a pseudo-terminal, and the screen that it draws."""
 
     def __init__(self, *words, rows=24, columns=80, stdin=None, term="xterm"):
         self.rows, self.columns = rows, columns
@@ -34,7 +34,7 @@ class Terminal:
         self.inner = inner
         self.said = ""
 
-        # The leader of the session stays: the terminal would forget its settings at its end.
+        # The session leader stays alive, because the terminal loses its settings when the leader ends.
         line = """trap "" INT TERM HUP; "$0" top "$@"; echo "status $?"; sleep 600"""
         self.leader = subprocess.Popen(
             ["sh", "-c", line, ZEROTAX, *map(str, words)], stdin=inner if stdin is None else stdin, stdout=inner, stderr=inner,
@@ -62,16 +62,16 @@ class Terminal:
         os.write(self.main, keys.encode())
 
     def frames(self):
-        """What was drawn, from the upper left corner on each time."""
+        """Returns everything drawn so far, split at each return to the upper left corner."""
         return self.said.split("\x1b[H")[1:]
 
     def screen(self):
-        """The lines of the last whole frame, without marks."""
+        """Returns the lines of the last complete frame, without escape sequences."""
         whole = [frame for frame in self.frames() if "\x1b[J" in frame]
         return [SEQUENCE.sub("", line) for line in whole[-1].split("\x1b[J")[0].replace("\r", "").split("\n")] if whole else []
 
     def wait_for(self, found, seconds=30):
-        """Until the screen has it."""
+        """Waits until the screen satisfies `found`."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.read()
@@ -149,7 +149,7 @@ def test_the_terminal_is_left_as_it_was(how, status):
 def test_a_stopped_top_gives_the_terminal_back_and_takes_it_again():
     with terminal() as top:
         top.wait_for_text("own cost")
-        # A stop by the terminal would be ignored: the process group is orphaned.
+        # The process group is orphaned, so it would ignore a stop by the terminal, but not SIGSTOP.
         os.kill(top.pid, signal.SIGSTOP)
         before = len(top.frames())
         os.kill(top.pid, signal.SIGCONT)
@@ -160,7 +160,7 @@ def test_a_stopped_top_gives_the_terminal_back_and_takes_it_again():
 
 
 def test_ctrl_z_in_a_shell():
-    """In a shell with jobs the process group is not orphaned."""
+    """In a shell with job control, the process group is not orphaned, so Ctrl+Z stops zerotax top."""
     main, inner = pty.openpty()
     fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=inner, stdout=inner, stderr=inner,

@@ -1,4 +1,6 @@
-"""zerotax top of programs whose faults are known, and what it writes."""
+"""Tests that zerotax top counts the faults of programs whose faults are known, and that its files contain the same
+counts.
+"""
 
 import collections
 import contextlib
@@ -21,7 +23,7 @@ ALL = ["--rows", "100000"]
 
 @contextlib.contextmanager
 def watched(*words):
-    """The program, after its first work, which takes faults of its own."""
+    """Starts the program, and yields it after its first work, which takes additional faults."""
     with subprocess.Popen([WATCHED, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout.readline() == "started\n"
         try:
@@ -32,7 +34,7 @@ def watched(*words):
 
 
 def work(program):
-    """Its work, once: the minor faults that it counted, of its own and of its children."""
+    """Makes the program work once. Returns the minor faults that the program counted, including its children's."""
     program.stdin.write("work\n")
     program.stdin.flush()
     own, children = program.stdout.readline().split()
@@ -40,7 +42,7 @@ def work(program):
 
 
 class Top:
-    """zerotax top, sample by sample."""
+    """A running zerotax top, whose output is read sample by sample."""
 
     def __init__(self, *words):
         self.run = subprocess.Popen([ZEROTAX, "top", "--json", "-", *map(str, words)], stdout=subprocess.PIPE, text=True,
@@ -62,8 +64,9 @@ class Top:
         return found
 
     def until(self, pid, faults):
-        """The samples up to the one that has the last of so many faults, and one more. Work may take long, so that those
-        that were taken before it ended wait in the pipe."""
+        """Returns the samples up to the sample in which the sum reaches `faults`, and the next sample. Work may take
+        long, so earlier samples wait in the pipe.
+        """
         samples = [self.sample()]
         while total(samples, pid, "minor_faults") < faults and len(samples) < 400:
             samples.append(self.sample())
@@ -89,7 +92,9 @@ def total(samples, pid, key):
 
 
 def huge_faults():
-    """Of the whole system so far, in bytes: whose they are is not known, so a bound must allow for them."""
+    """Returns the bytes that the whole system has populated in huge pages. A bound must include all of these bytes,
+    because the process that populated them is unknown.
+    """
     with open("/proc/vmstat", encoding="ascii") as lines:
         return 2 * MIB * sum(int(line.split()[1]) for line in lines if line.startswith("thp_fault_alloc "))
 
@@ -116,21 +121,21 @@ def test_a_program_that_only_grows_refills_nothing():
 
 
 def test_short_children_are_counted_once():
-    """Those that a look met have rows of their own; the rest is in their parent's."""
+    """Children that a scan found have their own rows. The faults of all other children count for their parent."""
     with watched("forks", 500) as program, Top(*ALL, "--interval", "0.05") as top:
         first = top.sample()
         own, children = work(program)
         samples = [first, *(top.sample() for _ in range(3))]
         while any(row.get("parent") == program.pid for row in samples[-1]["rows"]):
             samples.append(top.sample())
-        # All of them were taken while it worked, or after: some wait in the pipe.
+        # The samples taken during the work may still be in the pipe.
         while total(samples, program.pid, "children_faults") < children * 0.9 and len(samples) < 400:
             samples.append(top.sample())
         samples += [top.sample(), top.sample()]
     assert children > 10000
     met = sum(row["minor_faults"] for sample in samples for row in sample["rows"] if row["parent"] == program.pid)
     assert met + total(samples, program.pid, "children_faults") == children
-    # After its last fork it may write to pages that both had, when its own count is over.
+    # After its last fork and its own count, the program may still write to shared pages.
     assert own <= total(samples, program.pid, "minor_faults") <= own + 20
 
 
@@ -143,7 +148,7 @@ def test_unseen_faults_are_those_of_nobody():
     for sample in samples:
         machine = sample["machine"]
         assert machine["seen_faults"] == sum(row["minor_faults"] + row["major_faults"] for row in sample["rows"])
-        # The parts are read one after the other, and the machine is busy: together they may be more than the whole.
+        # The parts and the total are read one after the other, so the sum of the parts may exceed the total.
         assert machine["seen_faults"] + machine["children_faults"] + machine["unseen_faults"] >= machine["faults"]
 
 
@@ -248,7 +253,9 @@ def test_a_killed_writer_leaves_whole_lines_and_the_next_one_continues(tmp_path)
 
 
 def prometheus(text):
-    """{name: {labels: value}} and {name: type} of the text format; each name is described first."""
+    """Returns {name: {labels: value}} and {name: type} from the text format. Every name must be described before its
+    values.
+    """
     values, types, helped = collections.defaultdict(dict), {}, set()
     for line in text.splitlines():
         if found := re.fullmatch(r"# HELP (\w+) (\S.*)", line):

@@ -16,7 +16,7 @@ Usage usage(pid_t pid, const std::string& name, std::uint64_t faults) {
   made.pid = pid;
   made.start_ticks = 1;
   made.name = name;
-  made.uid = 4'000'000'000U + static_cast<uid_t>(pid % 2);  // no name of any user
+  made.uid = 4'000'000'000U + static_cast<uid_t>(pid % 2);  // no user has this ID
   made.cgroup = "/slice/" + name;
   made.minor_faults = faults;
   made.zeroed_at_most_bytes = faults * 4096;
@@ -108,7 +108,7 @@ TEST(View, AGroupIsRefilledByTheMembersThatAreKnown) {
   Users users;
   arrange(made, view, users);
   EXPECT_EQ(*made.rows.at(0).refilled_at_most_bytes, 300U * 1024);
-  EXPECT_FALSE(made.rows.at(1).refilled_at_most_bytes) << "none of them is known";
+  EXPECT_FALSE(made.rows.at(1).refilled_at_most_bytes) << "all members are unknown";
 }
 
 TEST(TopTable, LinesFitAnyTerminal) {

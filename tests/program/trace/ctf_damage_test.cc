@@ -6,7 +6,7 @@
 #include "trace/document.h"
 #include "trace/fields.h"
 
-/// An event named like a recorder's event, with fields of other kinds.
+/// An event with the name of a recorder's event, but with fields of other kinds.
 ZEROTAX_EVENT(function_entry, (char, function, 16), (double, stack))
 
 namespace zerotax::trace {
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kRecord = 24;
 constexpr std::uint64_t kHead = 80;
 
-/// A trace of two packets, of `first` and `second` numbers; returns its stream file.
+/// Makes a trace of two packets, which contain `first` and `second` numbers. Returns the path of the stream file.
 std::string make_trace(const TraceFolder& folder, std::uint64_t first, std::uint64_t second) {
   start(folder);
   record_numbers(0, first);
@@ -71,7 +71,6 @@ TEST(CtfDamage, AnUnknownTypeCostsTheRestOfItsPacket) {
   for (const auto value : sequence(5, 20)) expected.push_back(value);
   EXPECT_EQ(read_numbers(trace)[0], expected);
   EXPECT_EQ(trace.problems().size(), 1U);
-  // A second reading does not say it twice.
   EXPECT_EQ(read_numbers(trace)[0], expected);
   EXPECT_EQ(trace.problems().size(), 1U);
 }

@@ -10,7 +10,7 @@ constexpr std::uint64_t kMain = 1;
 constexpr std::uint64_t kServe = 2;
 constexpr std::uint64_t kLog = 3;
 
-/// main calls serve twice, and serve calls log, which takes 10 and 20 ns.
+/// main calls serve twice, and each serve calls log. The first log takes 10 ns, and the second log takes 20 ns.
 void tell_calls(Told& told) {
   told.enter(kMain, 1, 0);
   told.enter(kServe, 2, 100);
@@ -67,7 +67,7 @@ TEST(CallPaths, HaveTheTimesOfTheirOwnCalls) {
   told.enter(kLog, 1, 1500);
   told.calls.finish();
   const auto order = paths.ordered(0);
-  ASSERT_EQ(order.size(), 4U);  // log, main, main/serve, main/serve/log
+  ASSERT_EQ(order.size(), 4U);  // the paths log, main, main/serve and main/serve/log
   const CallPath& alone = paths.at(order[0]);
   EXPECT_EQ(alone.function, kLog);
   EXPECT_EQ(alone.total_ns, 1000U);
@@ -135,7 +135,7 @@ TEST(FunctionFilter, MatchesNamesWithAndWithoutParametersAndPatterns) {
 TEST(FunctionFilter, ANameThatMatchesNothingIsAnError) {
   FunctionFilter filter;
   filter.functions = {"raed"};
-  filter.check_all_matched();  // there were no functions
+  filter.check_all_matched();  // does not throw, because the trace has no functions
   filter.choose(frame_of("read(int)", "/bin/app"));
   try {
     filter.check_all_matched();

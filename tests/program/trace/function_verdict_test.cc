@@ -5,7 +5,7 @@
 namespace zerotax::trace {
 namespace {
 
-/// Calls whose self times are `ns` give or take 10 ns.
+/// Returns calls with self times of `ns` plus or minus 10 ns.
 FunctionSide side_of(std::uint64_t calls, std::uint64_t ns) {
   FunctionSide side;
   for (std::uint64_t i = 0; i < calls; ++i) side.self.add(i % 2 == 0 ? ns - 10 : ns + 10);

@@ -7,7 +7,7 @@
 
 namespace zerotax::trace {
 
-/// Entries, exits and jumps as a trace would tell of them: functions are named by numbers, `stack` is given as a depth.
+/// Makes entries, exits and jumps like those in a trace. A function is a number; `stack` is a depth.
 class Told {
  public:
   void enter(std::uint64_t function, std::uint64_t depth, std::int64_t ns, pid_t tid = 1) {

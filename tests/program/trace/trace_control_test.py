@@ -1,4 +1,6 @@
-"""zerotax trace start, stop and status, and --until: the program records what it was asked to, and a known number of it."""
+"""Tests zerotax trace start, stop, status and --until. The program must record only the selected events, whose number
+is known.
+"""
 
 import json
 import os
@@ -14,7 +16,7 @@ from tracing import TRACED, agree, numbers, summary, trace, traced
 
 
 class Steered:
-    """A running tests/traced/steered, with a control folder."""
+    """A running tests/traced/steered with a control folder."""
 
     def __init__(self, control, *, prefix=(), arguments=(), **environment):
         self.control = control
@@ -33,7 +35,7 @@ class Steered:
         self.process.communicate()
 
     def do(self, line):
-        """Whether it is recording after that."""
+        """Makes the program carry out a command. Returns whether the program is recording afterwards."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
@@ -53,7 +55,7 @@ def program(tmp_path):
 
 
 def ask(verb, steered, *options, status=0):
-    """The checked JSON of the verb."""
+    """Returns the checked JSON of `zerotax trace` with this verb."""
     report = json.loads(trace(verb, "--pid", steered.pid, *options, "--json", "-", status=status).stdout)
     check_schema(report, "trace_control")
     assert report["action"] == verb and report["pid"] == steered.pid
@@ -96,14 +98,14 @@ def test_it_can_be_started_anew(steered, tmp_path):
 
 
 def test_a_program_that_ends_once_it_is_stopped_has_answered(tmp_path):
-    """Its end comes as little as a system call after its answer."""
+    """The program may end directly after it has answered `stop`."""
     for number in range(40):
         with Steered(tmp_path / "control") as steered:
             ask("start", steered, "-o", tmp_path / str(number))
             steered.do("numbers 10")
             steered.process.stdin.write("wait\n")
             steered.process.stdin.close()
-            steered.process.stdin = None  # communicate() would flush it
+            steered.process.stdin = None  # communicate() would flush stdin
             assert ask("stop", steered)["records"] == 11
             assert steered.process.wait(timeout=30) == 0
 
@@ -156,7 +158,7 @@ def test_until_keeps_what_preceded_the_event(steered, tmp_path):
     assert (report["state"], report["records"], report["lost"]) == ("off", 11, 0)
     assert numbers(tmp_path / "t") == {0: list(range(10))}
     assert agree(tmp_path / "t") == (11, 0)
-    # And once more: now both types are known.
+    # The second trace declares both types at its start, so `oth*` matches at once.
     ask("start", steered, "-o", tmp_path / "again", "--until", "oth*")
     assert steered.do("numbers 1000") is False
     ask("start", steered, "-o", tmp_path / "third")
@@ -224,7 +226,7 @@ def test_children_record_with_their_parent_and_are_not_controlled(steered, tmp_p
     trace("repair", tmp_path / "t")
     assert numbers(tmp_path / "t") == {0: list(range(10)), 1: list(range(100))}
     assert steered.end() == ""
-    # A child never removes the file of its parent, which does so itself.
+    # The parent has removed its control file, and the child did not remove or add one.
     assert not list(steered.control.iterdir())
 
 
@@ -303,7 +305,7 @@ def test_the_file_of_a_process_that_was_killed_is_no_other_ones(tmp_path):
     with Steered(tmp_path / "control") as steered:
         old = tmp_path / "control" / f"control-{steered.pid}"
         with subprocess.Popen(["sleep", "60"], env=clean_environment(ZEROTAX_TRACE_CONTROL=str(tmp_path / "control"))) as sleep:
-            # As of a process that started right after boot.
+            # A control file like that of a process that started right after boot.
             data = old.read_bytes()
             (tmp_path / "control" / f"control-{sleep.pid}").write_bytes(data[:16] + (1).to_bytes(8, "little") + data[24:])
             assert "has no recorder" in refused("status", sleep.pid)
@@ -324,7 +326,7 @@ def test_an_environment_that_root_may_not_read_is_not_said_to_be_another_users(t
         process.kill()
     if done.returncode in (1, 77):
         pytest.skip("this root may not mount")
-    assert done.returncode == 3 and "may not be read" in done.stderr and "--control" in done.stderr, done.stderr
+    assert done.returncode == 3 and "cannot be read" in done.stderr and "--control" in done.stderr, done.stderr
     assert "another user" not in done.stderr
 
 
@@ -332,7 +334,7 @@ def test_permissions_of_the_file_decide_who_may(tmp_path):
     skip_if_unreadable()
     if os.geteuid() != 0:
         pytest.skip("only root can be another user")
-    # Not below pytest's folder, which nobody else may enter.
+    # Other users cannot enter pytest's folder.
     folder = tempfile.mkdtemp(dir="/tmp")
     os.chmod(folder, 0o755)
     try:
@@ -353,7 +355,6 @@ def test_permissions_of_the_file_decide_who_may(tmp_path):
             os.chmod(file, 0o666)
             done = by_nobody("--control", f"{folder}/control")
             assert done.returncode == 0 and "(steered): off" in done.stdout
-        # And root may ask anybody's.
         os.chown(f"{folder}/control", 65534, 65534)
         with Steered(f"{folder}/control", prefix=NOBODY) as steered:
             assert ask("status", steered)["state"] == "off"

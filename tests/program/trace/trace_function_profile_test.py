@@ -1,4 +1,4 @@
-"""Filters, the call tree and the comparison of two traces, of a program whose calls are known."""
+"""Tests filters, the call tree and the comparison of two traces on a program whose calls are known."""
 
 import collections
 import json
@@ -15,7 +15,7 @@ LIBRARY = TRACED / "instrumented.so"
 
 @pytest.fixture(scope="module", name="traces")
 def both(tmp_path_factory):
-    """A trace of the program without its library, and one with it."""
+    """Records one trace of the program without its library, and one trace with the library."""
     folder = tmp_path_factory.mktemp("profile")
     trace("run", "--functions", "-o", folder / "without", "--", PROGRAM)
     trace("run", "--functions", "-o", folder / "with", "--", PROGRAM, LIBRARY)
@@ -29,7 +29,7 @@ def functions(folder, *options):
 
 
 def calls(folder, *options):
-    """{function: calls}"""
+    """Returns the number of calls by function."""
     return {row["frame"]["function"]: row["calls"] for row in functions(folder, *options)["functions"]
             if isinstance(row["frame"]["function"], str)}
 
@@ -113,7 +113,7 @@ def test_each_function_has_its_spread(traces):
             assert row["variance_ns2"]["na"] and row["stddev_ns"]["na"]
         else:
             assert row["stddev_ns"] ** 2 == pytest.approx(row["variance_ns2"])
-            # No sample of n spreads more than between its ends (Popoviciu, with n - 1).
+            # The range limits the variance of a sample (Popoviciu's inequality, for n - 1).
             most = (row["max_ns"] - row["min_ns"]) ** 2 / 4 * row["calls"] / (row["calls"] - 1)
             assert row["variance_ns2"] <= most * 1.000001
 
@@ -147,7 +147,7 @@ def test_the_same_trace_is_the_same(traces):
 
 
 def test_more_calls_are_told(traces, tmp_path):
-    # The same process twice: each function has twice its calls.
+    # The trace "twice" contains the same process twice, so each function has twice as many calls.
     process, = (traces / "with").iterdir()
     for number in range(2):
         shutil.copytree(process, tmp_path / "twice" / f"process-{number}")

@@ -1,4 +1,6 @@
-"""Calls of functions: known numbers of them, through recursion, exceptions, jumps, threads and libraries that go."""
+"""Tests the function calls of a program. The numbers of calls are known, even with recursion, exceptions, jumps,
+threads and unloaded libraries.
+"""
 
 import json
 import subprocess
@@ -40,13 +42,13 @@ def test_times_nest(functions):
         assert row["self_ns"] <= row["total_ns"] or row["frame"]["function"] == "recursive"
         assert row["min_ns"] <= row["median_ns"] <= row["max_ns"]
     assert functions["called_in_library"]["total_ns"] <= functions["use_library"]["total_ns"] <= functions["main"]["total_ns"]
-    # Recursive calls lie in each other: their time is that of the outermost.
+    # Recursive calls are nested, so the total time of the function is that of its outermost call.
     assert functions["recursive"]["total_ns"] >= functions["recursive"]["max_ns"]
 
 
 def test_names_have_lines(functions):
     assert functions["recursive"]["frame"]["file"].endswith("instrumented_calls.cc")
-    # The library was closed long before the end.
+    # The library is still named although the program had unloaded it long before its end.
     assert functions["called_by_called"]["frame"]["file"].endswith("instrumented.cc")
 
 
@@ -60,7 +62,7 @@ def test_the_timeline_has_slices(folder, tmp_path):
     events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]
     begun = [event["name"] for event in events if event["ph"] == "B"]
     assert begun.count("recursive") == 128
-    # Each ends, also those that a jump left.
+    # Slices of calls that a jump left end, too.
     assert len(begun) == sum(1 for event in events if event["ph"] == "E")
 
 

@@ -13,7 +13,7 @@ CtfField field_at(const char* name, std::uint32_t offset) {
   return {name, CtfField::Kind::kUnsigned, 8, 1, false, offset};
 }
 
-/// Events of threads of one process, as a trace would report them.
+/// Events of threads of one process, like those in a trace.
 class ToldIntervals {
  public:
   ToldIntervals(const char* from, const char* to, const char* key = "thread") : intervals(choice(from, to, key)) {}
@@ -94,7 +94,6 @@ TEST(TraceIntervals, WithAFieldAsKeyCrossThreadsAndProcesses) {
   EXPECT_EQ(*found.all.max_ns, 90.0);
   EXPECT_EQ(*found.all.mean_ns, 65.0);
   EXPECT_EQ(*found.all.variance_ns2, 2 * 25.0 * 25.0);
-  // A time is of the thread in which it ended.
   EXPECT_EQ(found.threads.back().pid, 2);
   EXPECT_EQ(*found.threads.at(0).to_without_from, 1U);
 }

@@ -1,4 +1,4 @@
-"""What the kernel does for a program, in one timeline with what the program records itself."""
+"""Tests that kernel events of a program are in one timeline with the events that the program records itself."""
 
 import collections
 import json
@@ -16,7 +16,7 @@ PAGES, CHILD, BOTH, AFTER = 2000, 500, 300, 400
 
 
 def as_nobody(folder):
-    """Lets an ordinary user write there, or skips the test where nobody can become one."""
+    """Lets an ordinary user write to the folder. Skips the test if the user cannot be changed."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root, with setpriv, can become somebody else")
     skip_if_unreadable()
@@ -32,7 +32,9 @@ def run(folder, *command, prefix=(), **environment):
 
 
 def faults(folder, event):
-    """(kind, page number in the program's own range) of every fault there, by process, in the order of time."""
+    """Returns (kind, page number in the program's own range) of every fault in that range, by process, in the order of
+    time.
+    """
     found = collections.defaultdict(list)
     for line in trace("print", folder, "--event", event).stdout.splitlines():
         pid, kind, address = re.search(r' pid=(\d+) tid=\d+ kind="(\w+)" address=(\d+)', line).groups()
@@ -52,10 +54,10 @@ def test_every_fault_is_in_the_timeline_with_its_class_and_time(tmp_path):
     found = faults(tmp_path / "t", "kernel_page_fault")
     parent, child = sorted(found)
     assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}
-    assert counts(found[child]) == {"copy": CHILD + 1}  # one the kernel took, for read(2)
+    assert counts(found[child]) == {"copy": CHILD + 1}  # the kernel took one of these faults, for read(2)
     types = {row["name"]: row["events"] for row in summary(tmp_path / "t")["types"]}
     assert types["kernel_fork"] == 1 and types["kernel_exit"] == 2 and types["kernel_exec"] == 1
-    # What was filled with zeros was allocated, page by page.
+    # Each zero-fill fault and each copy fault allocates a page.
     assert types["kernel_page_allocation"] >= PAGES + BOTH + CHILD + 1
 
 
@@ -69,7 +71,7 @@ def test_an_ordinary_user_sees_faults_in_user_mode(tmp_path, prefix):
     parent, child = sorted(found)
     assert counts(found[parent]) == {"zero_fill": PAGES, "copy": BOTH, "reuse": AFTER + CHILD}
     assert counts(found[child]) == {"copy": CHILD}
-    # Nothing tells how long they took: no such figure.
+    # This method reports faults without their duration.
     assert "duration_ns" not in trace("print", tmp_path / "t", "--event", "kernel_page_fault_seen").stdout
 
 
@@ -81,7 +83,7 @@ def test_records_of_the_program_and_of_the_kernel_are_one_timeline_of_the_same_t
     lines = trace("print", tmp_path / "t").stdout.splitlines()
     times = [float(line.split()[0]) for line in lines]
     assert times == sorted(times)
-    # exec comes before the first record of the program, its exit after its last.
+    # exec precedes the program's first record, and the exit follows its last record.
     assert " kernel_exec " in lines[0] and " kernel_exit " in lines[-1]
     first = lines[0].split()[1]
     assert first.startswith("forks:") and any(line.split()[1] == first and " number " in line for line in lines)
@@ -92,7 +94,7 @@ def test_the_time_between_events_of_the_kernel_and_of_the_program_is_told_by_thr
     run(tmp_path / "t", TRACED / "forks", 1000)
     report = summary(tmp_path / "t", "--begin", "kernel_fork", "--end", "kernel_exit")
     intervals = report["intervals"]
-    # Parent and child fork once each and exit; the grandchild does not fork.
+    # Parent and child each fork once and then exit. The grandchild does not fork.
     assert intervals["all"]["count"] == 2 and intervals["all"]["min_ns"] > 0
     pids = {process["pid"] for process in report["processes"]}
     assert {thread["pid"] for thread in intervals["threads"] if thread["time"]["count"]} <= pids
@@ -148,7 +150,7 @@ def test_any_tracepoint_is_recorded_with_its_fields(tmp_path):
                           timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0, done.stderr
     types = {row["name"]: row["events"] for row in summary(tmp_path / "t")["types"]}
-    # One fork, whatever the C library calls for it; two processes end.
+    # The program forks by one of the two system calls, and two processes end.
     assert types.get("syscalls:sys_enter_fork", 0) + types.get("syscalls:sys_enter_clone", 0) == 1
     assert (types["sched:sched_process_fork"], types["sched:sched_process_exit"]) == (1, 2)
     assert not any(name.startswith("kernel_") for name in types)
@@ -156,10 +158,8 @@ def test_any_tracepoint_is_recorded_with_its_fields(tmp_path):
     parent, comm, child = re.search(r" pid=(\d+) tid=\1 parent_comm=\"(\w+)\" parent_pid=\1 child_comm=\"\w+\" child_pid=(\d+)",
                                     fork).groups()
     assert comm == "forks" and parent != child
-    # A reader of others' finds the same.
     lines, discarded = babeltrace(tmp_path / "t")
     assert discarded == 0 and sum("sched:sched_process_fork" in line for line in lines) == 1
-    # From the fork to the child's end: one time, in the child.
     report = summary(tmp_path / "t", "--begin", "sched:sched_process_fork", "--end", "sched:sched_process_exit", "--key",
                      "child_pid=pid")
     assert report["intervals"]["all"]["count"] == 1
@@ -184,7 +184,8 @@ def test_of_one_page_the_time_from_its_fault_in_one_process_to_that_in_another(t
     report = summary(tmp_path / "t", "--begin", "kernel_page_fault", "--end", "kernel_page_fault", "--key", "address")
     found = faults(tmp_path / "t", "kernel_page_fault")
     of_a_page = collections.Counter(page for rows in found.values() for _, page in rows)
-    # Each fault of a page but its first ends a time; other memory has faults of its own.
+    # Every fault of a page except its first ends an interval. Faults of memory outside the program's range add
+    # intervals.
     assert report["intervals"]["all"]["count"] >= sum(of_a_page.values()) - len(of_a_page)
     assert sum(row["count"] for row in report["intervals"]["histogram"]) == report["intervals"]["all"]["count"]
 
@@ -197,7 +198,7 @@ def test_switches_are_everybodys(tmp_path, prefix):
                           timeout=120, capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0, done.stderr
     lines = trace("print", tmp_path / "t", "--event", "kernel_switch").stdout.splitlines()
-    # It left the processor to sleep, by its own will, and came back.
+    # When the program sleeps, it gives up the processor voluntarily. Later, the kernel schedules it again.
     ways = [re.search(r" out=(\d) preempted=(\d)$", line).groups() for line in lines]
     assert ("1", "0") in ways and ways.index(("1", "0")) < len(ways) - 1 - ways[::-1].index(("0", "0"))
 

@@ -1,4 +1,4 @@
-"""The reader library, in Python and C++, finds what `zerotax trace print` prints."""
+"""The reader library finds the same events as `zerotax trace print`, from Python and from C++."""
 
 import json
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "lib/libzerotax-trace.so").is_file(
 
 
 def lines(folder):
-    """What `zerotax trace print` prints: type, and fields as JSON by name."""
+    """Returns the output of `zerotax trace print` as pairs: type, and fields by name (JSON)."""
     found = []
     for line in trace("print", folder).stdout.splitlines():
         kind, *words = line.strip().split(" ", 3)[2:]

@@ -1,4 +1,6 @@
-"""A program's records are in its trace, whatever its threads do and however it ends; and zerotax trace reports them."""
+"""Tests that a trace contains all records of a program, whatever its threads do and however the program ends, and that
+zerotax trace shows all of these records.
+"""
 
 import json
 import os
@@ -52,7 +54,8 @@ def test_threads_that_come_and_go_reuse_buffers(tmp_path):
 def test_nothing_is_missing_whatever_the_end(tmp_path, how):
     count = 12345
     assert traced("endings", how, count, folder=tmp_path / "t").returncode == SIGNALLED.get(how, 0)
-    # Also what is in the buffer only is read, and nothing is changed by reading.
+    # The reader also finds records that are still in the buffer. Reading changes nothing, so a second reading finds the
+    # same.
     assert numbers(tmp_path / "t") == {0: list(range(count))}
     assert numbers(tmp_path / "t") == {0: list(range(count))}
     trace("repair", tmp_path / "t")
@@ -123,7 +126,8 @@ def test_a_trace_by_call_can_be_begun_anew_while_others_record(tmp_path):
         assert numbers(folder)[0] == list(range(2000))
         found = numbers(folder)[1]
         assert len(found) >= 1000 and found == sorted(set(found))
-        # What the other thread lost as the trace was stopped may have no packet to be told in.
+        # The other thread may have lost records while the trace was stopped. No later packet may report these records
+        # as lost.
         agree(folder, discarded_too=False)
 
 

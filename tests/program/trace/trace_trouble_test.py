@@ -1,4 +1,6 @@
-"""A full buffer or disk, a bad setting, a damaged file: a clear word, counts that add up, and a program that continues."""
+"""After a full buffer or disk, a bad setting or a damaged file, there is a clear message, the counts add up, and the
+program continues.
+"""
 
 import os
 import resource
@@ -15,7 +17,7 @@ def test_what_finds_no_room_is_counted(tmp_path, mode, drain):
     done = traced("pressure", 200000, folder=tmp_path / "t", ZEROTAX_TRACE_BUFFER="64KiB", ZEROTAX_TRACE_MODE=mode,
                   ZEROTAX_TRACE_DRAIN=drain)
     assert (done.returncode, done.stderr) == (0, "")
-    # babeltrace2 does not count the records that are overwritten before a stream's first packet is written.
+    # babeltrace2 does not count records that were overwritten before the stream's first packet was written.
     kept, discarded = agree(tmp_path / "t", discarded_too=mode == "lost")
     assert kept + discarded == 200000
     assert int(done.stdout) == discarded
@@ -56,7 +58,7 @@ def test_a_full_disk_costs_records_and_nothing_else(tmp_path):
         assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
         kept, discarded = agree(disk / "t")
         assert kept + discarded == 500000 and 0 < kept
-        # Now not even a buffer.
+        # A buffer of 64 MiB does not fit on the disk of 6 MiB.
         done = traced("pressure", 1000, folder=disk / "other", ZEROTAX_TRACE_BUFFER="64MiB")
         assert (done.returncode, done.stdout) == (0, "1000\n")
         assert done.stderr.count("\n") == 1 and "No space left" in done.stderr
@@ -86,7 +88,7 @@ def test_a_bad_setting_is_said_and_the_program_runs(tmp_path, variable, value):
 
 
 def test_closed_descriptors_do_not_matter(tmp_path):
-    # A daemon closes all that it does not know, and the numbers are used again.
+    # A daemon closes all descriptors that it does not know. Files that it opens later get the same numbers.
     done = subprocess.run(
         ["sh", "-c", f"exec 0<&- 1>&- 2>&-; exec {TRACED / 'threads'} 4 50000"],
         env=clean_environment(ZEROTAX_TRACE_DIR=str(tmp_path / "t")), check=False)
@@ -100,7 +102,7 @@ def test_a_damaged_trace_says_what_is_missing(tmp_path):
     with open(stream, "r+b") as file:
         file.truncate(stream.stat().st_size - 1000)
     done = trace("summary", tmp_path / "t")
-    assert "stream-0: cut in packet" in " ".join(done.stderr.split())
+    assert "stream-0: cut in packet" in " ".join(done.stdout.split())
     kept = numbers(tmp_path / "t")[0]
     assert kept == list(range(len(kept))) and 29900 < len(kept) < 30000
     trace("repair", tmp_path / "t")

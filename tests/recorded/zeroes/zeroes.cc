@@ -1,4 +1,5 @@
-// The library that opens.cc opens: two callocs, and four mallocs that are cleared by hand; or many small callocs.
+// The library that opens.cc opens. One function calls calloc twice, one calls malloc four times and clears the blocks
+// by hand, and one makes many small calls to calloc.
 #include <cstdlib>
 #include <cstring>
 

@@ -20,7 +20,7 @@ Baseline run(std::int64_t zeroed, SystemCalls calls = {}, const char* home = "ar
   Baseline made;
   made.allocator = "mine";
   made.version = std::string("1");
-  made.measured_on = Json::object();
+  made.measured_on = {};
   made.clock = ClockMode::kStopped;
   made.points = {point};
   made.thresholds = std::move(thresholds);
@@ -77,7 +77,8 @@ TEST(Gather, LeavesOutWhatOnlyPausesChange) {
   EXPECT_EQ(agreed.points[0].why_not(Metric::kZeroedBytes), kByAClock);
   EXPECT_TRUE(agreed.ranges.empty());
   EXPECT_NE(unsteady_text(agreed).find("left out, depends on a clock"), std::string::npos);
-  EXPECT_EQ(agreed_baseline({run(5), run(5)}, {run(9), run(5)}).ranges.size(), 1U) << "not each time: that is chance";
+  EXPECT_EQ(agreed_baseline({run(5), run(5)}, {run(9), run(5)}).ranges.size(), 1U)
+      << "a difference in only some runs is chance";
 }
 
 TEST(Gather, AThresholdOnWhichRunsDisagreeIsNeitherNewNorGone) {
@@ -123,7 +124,7 @@ TEST(Gather, IsReadAgainAsItWasWritten) {
   EXPECT_THROW(baseline_from_json(damaged), std::invalid_argument);
 }
 
-/// A check whose measurements differ from each other.
+/// Returns the verdict of a check whose measurements differ from each other.
 BaselineVerdict checked(const Baseline& baseline, const std::function<Baseline(int times, bool busy)>& measure) {
   int times = 0;
   return hold_against(baseline,

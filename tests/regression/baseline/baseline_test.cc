@@ -98,7 +98,7 @@ TEST(Baseline, SaysWhichClockItWasMeasuredWith) {
   EXPECT_EQ(baseline_from_json(made).clock, ClockMode::kStopped);
   made.erase("conditions");
   EXPECT_EQ(baseline_from_json(made).clock, ClockMode::kReal)
-      << "as those that were written before clocks were stopped";
+      << "baselines that were written before clocks were stopped lack the field";
 }
 
 TEST(Baseline, NamesAPointThatIsNotMeasuredAnyMore) {
@@ -106,7 +106,7 @@ TEST(Baseline, NamesAPointThatIsNotMeasuredAnyMore) {
   now.points.clear();
   const auto missing = points_not_measured(baseline(5, Json::object(), 100), now);
   ASSERT_EQ(missing.size(), 1U);
-  EXPECT_EQ(missing[0].line, "calloc_loop 1 MiB touch 0 main is not measured any more");
+  EXPECT_EQ(missing[0].line, "calloc_loop 1 MiB touch 0 main is no longer measured");
 }
 
 TEST(Baseline, KeepsTheDirectionOfAThresholdBesideItsWords) {
@@ -139,7 +139,7 @@ TEST_F(BaselineFile, ThatIsCommittedIsWrittenAsItWasRead) {
     text << std::ifstream(entry.path()).rdbuf();
     const Baseline baseline = read_baseline(entry.path());
     EXPECT_EQ(json_text(to_json(baseline)), text.str()) << entry.path();
-    // Version 0.2 wrote the words of a threshold alone.
+    // zerotax 0.2 wrote the words of a threshold without the directions.
     Json old = to_json(baseline);
     for (Json& threshold : old["thresholds"]) threshold.erase("directions");
     EXPECT_EQ(to_json(baseline_from_json(old)), to_json(baseline)) << entry.path();

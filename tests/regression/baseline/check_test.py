@@ -1,4 +1,4 @@
-"""zerotax bless and zerotax check: a change of behaviour is found, named, and can be accepted."""
+"""zerotax bless and zerotax check: a change of behavior is found, is named, and can be accepted."""
 import json
 import sys
 
@@ -12,7 +12,7 @@ BASELINES = SOURCE / "tests" / "regression" / "baselines"
 
 
 def library(name):
-    """The path in the --allocator word of a planted allocator."""
+    """Returns the path in the --allocator word of a planted allocator."""
     return planted(name)[1].partition("=")[2]
 
 
@@ -23,14 +23,14 @@ def bless(name, file, *more):
 
 
 def check(name, file, *more, status):
-    done = zerotax("check", "--allocator", f"mine={library(name)}", "--baseline", file, *more)
+    done = zerotax("check", "--full", "--allocator", f"mine={library(name)}", "--baseline", file, *more)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory):
-    """What an allocator did that always zeroes."""
+    """Returns the baseline of an allocator that always zeroes."""
     file = tmp_path_factory.mktemp("baseline") / "mine.json"
     bless("planted_memset", file, "--size", "1MiB")
     return file
@@ -50,7 +50,7 @@ def test_the_same_allocator_passes(baseline):
 
 @pytest.fixture(scope="module")
 def by_clock(tmp_path_factory):
-    """The baseline of an allocator that purges what was freed 10 ms ago, and what bless said."""
+    """Returns the baseline of an allocator that purges memory freed 10 ms ago, and the output of bless."""
     file = tmp_path_factory.mktemp("clock") / "mine.json"
     return file, bless("planted_by_clock", file, "--size", "1MiB").stdout
 
@@ -69,7 +69,7 @@ def test_what_goes_by_a_clock_that_cannot_be_stopped_is_not_compared(tmp_path):
     file = tmp_path / "mine.json"
     bless("planted_by_counter", file, "--size", "1MiB")
     points = json.loads(file.read_text())["points"]
-    # Beside busy threads it may be late in one run and not in another: then there is a range.
+    # Beside busy threads, the purge may be late in some runs only. In that case, the metric has a range.
     assert any(point["zeroed_bytes"] in ({"na": "depends on a clock that cannot be stopped"},
                                          {"na": "not the same each time it was measured"}) for point in points)
     with busy_neighbours(4):
@@ -78,7 +78,9 @@ def test_what_goes_by_a_clock_that_cannot_be_stopped_is_not_compared(tmp_path):
 
 @pytest.mark.long("a baseline more")
 def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
-    """As they were written before the clock was stopped: calloc purged because the machine was slow that day."""
+    """Imitates a baseline of a version that could not stop clocks, measured on a slow day: calloc purged because the
+    machine was slow.
+    """
     file = tmp_path / "mine.json"
     old = json.loads(by_clock[0].read_text())
     del old["conditions"], old["by_the_clock"]
@@ -88,8 +90,8 @@ def test_a_baseline_of_the_real_clock_is_still_held_against(by_clock, tmp_path):
         point["home"] = "heap"
     file.write_text(json.dumps(old))
     said = check("planted_by_clock", file, "--explain", status=1)
-    # On a slow machine, the allocator purged in one of the measurements with the real clock too.
-    # On a slower one still, it purged in all, and there is nothing to keep out.
+    # On a slow machine, the allocator also purged in one of the measurements with the real clock. On an even slower
+    # machine it purged in all measurements, so no change is excluded.
     kept_out = [line for line in said.splitlines() if line.endswith(": calloc_loop 1 MiB touch 0 main, calloc_syscalls")]
     known = [f"  not compared, {why}: calloc_loop 1 MiB touch 0 main, calloc_syscalls"
              for why in ("depends on the clock", "not the same each time")]

@@ -25,7 +25,7 @@ Baseline with_the_real_clock(Baseline made) {
 
 std::vector<BaselineThreshold> threshold(std::uint64_t size) { return {{size, {{"something"}}}}; }
 
-/// An allocator whose zeroed bytes depend on how often it was measured and on the clock.
+/// An allocator whose zeroed bytes depend on the clock and on the number of earlier measurements.
 struct Measured {
   std::function<std::int64_t(int times, const PointTime& time)> zeroed;
   int times = 0;

@@ -1,11 +1,11 @@
-"""The first line of zerotax check names kind, direction and range of what was planted."""
+"""The first line of zerotax check names the kind, the direction and the range of a planted change."""
 import json
 
 import pytest
 from check_test import bless, check
 from conftest import check_schema
 
-# What a version does, and the next: the exit status, and the first line of the check.
+# The behavior of a version and of the next version, check's exit status, and the first line of check's output.
 QUICK = {
     "memset after mmap": (
         "planted_never", "planted_zeroes_fresh", 1,
@@ -36,7 +36,7 @@ QUICK = {
 
 @pytest.fixture(scope="module")
 def blessed(tmp_path_factory):
-    """Baselines of planted allocators, made once each."""
+    """Returns baselines of planted allocators. Each baseline is made once."""
     folder = tmp_path_factory.mktemp("baselines")
 
     def made(name, *sizes):
@@ -66,6 +66,5 @@ def test_a_threshold_that_was_halved_is_named_with_both_places_and_what_lies_bet
     assert said.splitlines()[0] == (
         "worse: the threshold at 2 MiB moved to 1 MiB: every calloc from 1 MiB to just below 2 MiB now zeroes fresh "
         "memory: 1 → 257 faults at 1 MiB")
-    # The baseline that replaces this one holds the same points.
     assert "If this is intended, accept it with: zerotax bless --allocator mine=" in said
     assert said.split("accept it with:")[1].split()[-3:] == ["--size", "1MiB", "--thresholds"]

@@ -1,4 +1,6 @@
-"""zerotax bless and check of a command: planted regressions and improvements are named, with the function; others are refused."""
+"""zerotax bless and check of a command name planted regressions and improvements, each with the function responsible.
+Unusable input is refused.
+"""
 import html
 import json
 import os
@@ -12,7 +14,7 @@ from conftest import SOURCE, check_schema, mostly_long, without_progress, zerota
 from recording import PROGRAMS
 
 REGRESSED = PROGRAMS / "regressed"
-# What is worse: the metric, with what it goes from and to, and the function that is named.
+# The expected regressions: the metric, its values before and after, and the named function.
 WAYS = {
     "threshold": ("page faults", "returned by free in Decoder::reset (regressed.cc:", "0 → 64 calls, 0 B → 64.2 MiB"),
     "shrink": ("requested memory", "malloc in parse_lines (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
@@ -39,7 +41,7 @@ def bless(file, *command, options=(), status=0, **environment):
 
 
 def check(file, *command, options=(), status=0, **environment):
-    done = zerotax("check", "--baseline", file, *options, "--", *command, **environment)
+    done = zerotax("check", "--full", "--baseline", file, *options, "--", *command, **environment)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
@@ -51,7 +53,7 @@ def refused(done, words, status=2):
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory):
-    """Both sides of each way, all in one file, made when they are asked for."""
+    """Returns both baselines of each regression. All baselines are in one file, which is made on demand."""
     file = tmp_path_factory.mktemp("programs") / "baseline.json"
     made = set()
 
@@ -64,7 +66,7 @@ def baseline(tmp_path_factory):
     return name_of
 
 
-# Each kind of metric once: the others are these in other clothes.
+# One regression for each kind of metric. The other regressions vary these.
 SHORT = [(way, True) for way in ("threshold", "memset", "child")] + [("memset", False)]
 
 
@@ -92,7 +94,7 @@ def test_system_calls_that_change_mappings_are_counted(baseline, tmp_path):
     report = tmp_path / "check.json"
     check(file, REGRESSED, "threshold", options=["--name", name, "--json", report], status=1, REGRESSED="1")
     document = json.loads(report.read_text())
-    # 64 blocks of 1 MiB: each is mapped and unmapped, where the heap grew once before.
+    # In each round, 64 blocks of 1 MiB are mapped and unmapped. In the baseline, the heap grew only once.
     more = document["metrics"]["mapping_calls"] - document["baseline"]["metrics"]["mapping_calls"]["high"]
     assert 120 <= more <= 128
     assert any(change["metric"] == "mapping_calls" and change["direction"] == "worse" for change in document["changes"])
@@ -129,7 +131,7 @@ def test_settings_are_those_of_the_baseline_unless_others_are_given(tmp_path):
     file = tmp_path / "baseline.json"
     bless(file, REGRESSED, "memset", options=["--env", "regressed:REGRESSED=1"])
     assert check(file, REGRESSED, "memset").startswith("same")
-    assert "settings: others before" in check(file, REGRESSED, "memset", options=["--env", "regressed:OTHER=1"])
+    assert "settings: different" in check(file, REGRESSED, "memset", options=["--env", "regressed:OTHER=1"])
 
 
 @pytest.mark.long("ten recordings under load")
@@ -160,7 +162,7 @@ def test_other_formats_show_each_change(baseline, tmp_path):
     assert int(suites.get("failures")) > 0
     assert all(each.get("message").startswith("worse: ") and each.get("message").count("worse:") == 1
                for each in suites.iter("failure"))
-    # The names of tests do not depend on the changes, so that a service can follow them.
+    # The names of tests do not depend on the changes, so that a service can track them.
     same = tmp_path / "same.xml"
     check(file, REGRESSED, "memset", options=["--name", name, "--junit", same])
     tests = [{each.get("name") for each in root.iter("testcase")} for root in (suites, ElementTree.parse(same).getroot())]
@@ -179,7 +181,6 @@ def test_a_page_shows_the_verdict_both_sides_what_changed_and_where(baseline, tm
     assert words.startswith("Regressed. " + document["sentence"].removeprefix("worse: "))
     assert f"{name} in {file}, 3 runs; Linux {document['baseline']['measured_on']['kernel']}" in words
     assert document["accept"] in words and str(REGRESSED) in words
-    # What is worse stands apart from what only changed.
     parts = {each["direction"]: each["line"] for each in reversed(document["changes"])}
     assert set(parts) == {"worse", "neither"}
     for direction, line in parts.items():
@@ -264,7 +265,7 @@ def test_baselines_of_something_else_are_refused(baseline, tmp_path):
     file, name = baseline("memset", False)
     foreign = SOURCE / "tests" / "regression" / "baselines" / "glibc-2.36.json"
     refused(zerotax("check", "--baseline", foreign, "--", "true"), "zerotax.baseline/1")
-    refused(zerotax("bless", "--baseline", foreign, "--", "true"), "no baseline of programs")
+    refused(zerotax("bless", "--baseline", foreign, "--", "true"), "not a baseline of programs")
     refused(zerotax("check", "--baseline", file, "--name", name, "--", "true"), "another command")
     refused(zerotax("bless", "--baseline", file, "--name", name, "--", "true"), "another command")
     refused(zerotax("check", "--baseline", file, "--name", "nobody", "--", "true"), "no command 'nobody'")

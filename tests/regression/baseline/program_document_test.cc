@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "baseline/document.h"
+#include "files/document.h"
 #include "files/folders.h"
 #include "programs_testing.h"
 
@@ -19,9 +20,7 @@ std::vector<Program> baseline_of_one() {
   Program program = program_of({run, run_with({{runs::Metric::kMinorFaults, 1200}})});
   program.env = {{"A", "1"}};
   program.exit_status = 3;
-  program.measured_on = {
-      {"kernel", "6.1"},           {"thp", "madvise"}, {"libc", "glibc 2.36"}, {"aslr", "fixed layout"},
-      {"allocator", "glibc 2.36"}, {"cpus", "2"},      {"page_bytes", "4096"}, {"zerotax", "1"}};
+  program.measured_on = {"6.1", "madvise", "glibc 2.36", "fixed layout", "glibc 2.36", "2", "4096", "1"};
   return {program};
 }
 
@@ -36,15 +35,15 @@ class Documents : public ::testing::Test {
 };
 
 TEST_F(Documents, ReadBackWhatWasWritten) {
-  const Json json = programs_json(baseline_of_one());
+  const Json json = document_of(Programs{baseline_of_one()});
   const std::vector<Program> read = read_programs(write(json));
-  EXPECT_EQ(programs_json(read), json);
+  EXPECT_EQ(document_of(Programs{read}), json);
   EXPECT_EQ(*read[0].metrics[runs::Metric::kMinorFaults], (Range{1000, 1200}));
   EXPECT_EQ(read[0].sites.begin()->second.place.line, 8);
 }
 
 TEST_F(Documents, ThatAreDamagedAreRefused) {
-  const Json good = programs_json(baseline_of_one());
+  const Json good = document_of(Programs{baseline_of_one()});
   std::vector<Json> bad(6, good);
   bad[0]["schema"] = "zerotax.baseline/1";
   bad[1]["programs"][0].erase("metrics");

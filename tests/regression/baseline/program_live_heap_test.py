@@ -1,4 +1,6 @@
-"""The peak of the live heap of a command is exact: programs add up the usable bytes of their blocks, and know it themselves."""
+"""The peak of the live heap of a command is exact. The programs add up the usable bytes of their own blocks for
+comparison.
+"""
 import json
 import subprocess
 
@@ -8,14 +10,15 @@ from conftest import KIB, LONG_TOO, MIB, check_schema, is_na, zerotax
 from recording import PROGRAMS
 
 LIVE = PROGRAMS / "live"
-# Of one thread: to the byte.
+# With one thread, the peak is exact to the byte.
 WAYS = ["known", "family", "realloc", "small", "random", "child", "handler", "exec", "early", "operators"]
-# Those that every allocator knows: pvalloc is no function of all, and some cannot tell the size of a block as early.
+# Programs that work under every allocator. All other programs need pvalloc, which some allocators lack, or the size of
+# a block early in a process, which some allocators cannot report.
 COMMON = [way for way in WAYS if way not in ("family", "early")] if LONG_TOO else ["realloc", "random"]
 
 
 def blessed(folder, *command, **environment):
-    """What a new baseline has of the command."""
+    """Returns the command's entry in a new baseline."""
     file = folder / "baseline.json"
     done = zerotax("bless", "--force", "--baseline", file, "--", *command, **environment)
     assert done.returncode == 0, done.stderr
@@ -27,12 +30,14 @@ def blessed(folder, *command, **environment):
 
 
 def peak_of(folder, *command, **environment):
-    """The peak that was counted, in each run the same."""
+    """Returns the counted peak. All runs must count the same peak."""
     return blessed(folder, *command, **environment)["metrics"]["peak_live_bytes"]
 
 
 def beyond(folder, way, **environment):
-    """How much more was counted than the program knows of: what was live when main began."""
+    """Returns the difference between the counted peak and the program's own peak. The difference is the blocks that
+    were live when main began.
+    """
     own = folder / "peak"
     own.unlink(missing_ok=True)
     found = peak_of(folder, LIVE, way, own, **environment)
@@ -47,12 +52,12 @@ def at_start(tmp_path_factory):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_it_is_exact_for_one_thread(way, at_start, tmp_path):
-    # The C++ library's blocks of its start.
+    # Blocks that the C++ library allocates at its start.
     assert beyond(tmp_path, way) == at_start <= 128 * KIB
 
 
 def test_threads_hold_their_blocks_at_the_same_time(at_start, tmp_path):
-    # pthread_create allocates for each of 8 threads, too.
+    # pthread_create also allocates for each of 8 threads.
     assert at_start <= beyond(tmp_path, "threads") <= at_start + 8 * KIB
 
 
@@ -62,7 +67,8 @@ def test_threads_hold_their_blocks_at_the_same_time(at_start, tmp_path):
 def test_it_is_exact_with_other_allocators(allocator, tmp_path):
     preload = {"LD_PRELOAD": library_of(allocator)}
     at_start = beyond(tmp_path, "none", **preload)
-    # Of gperftools' allocator only what it gives to the C++ library once it has begun.
+    # With gperftools' allocator, blocks count only if they were allocated after the allocator's own start. These are
+    # the blocks of the C++ library.
     assert [beyond(tmp_path, way, **preload) for way in COMMON] == [pytest.approx(at_start, abs=64)] * len(COMMON)
 
 
@@ -76,7 +82,7 @@ def test_each_process_name_has_the_peak_of_its_worst_process(tmp_path):
 
 
 def test_it_is_not_available_where_the_allocator_has_no_sizes(tmp_path):
-    """Not 0, and nothing of the size that the C library would guess for a block of another."""
+    """The peak is neither 0 nor based on the size that the C library would compute for another allocator's block."""
     source, library = tmp_path / "plain.c", tmp_path / "plain.so"
     source.write_text("""
 #include <stddef.h>
@@ -109,6 +115,6 @@ def test_a_baseline_of_an_earlier_version_is_compared_without_it(tmp_path):
     for part in [program["metrics"], *program["processes"].values(), *(site["numbers"] for site in program["sites"])]:
         del part["peak_live_bytes"]
     file.write_text(json.dumps(document))
-    done = zerotax("check", "--baseline", file, "--", LIVE, "known", "/dev/null")
+    done = zerotax("check", "--full", "--baseline", file, "--", LIVE, "known", "/dev/null")
     assert done.returncode == 0 and done.stdout.startswith("same: 28 metrics"), done.stdout
     assert "not compared (an earlier version wrote this file): peak of live heap" in " ".join(done.stdout.split())

@@ -1,11 +1,12 @@
-"""The peak of a command is the most that its processes hold at one time, and not the sum of their peaks."""
+"""The peak of a command is the most memory that its processes hold at one time, and not the sum of their peaks."""
 import json
 
 import pytest
 from conftest import MIB, zerotax
 from recording import PROGRAMS
 
-# The heap of 64 MiB, and stacks, data and the recorder's library in each process. A bound may include one more copy.
+# The peak is the heap of 64 MiB, plus stacks, data and the recorder's library in each process. An upper bound may
+# include one more copy of the heap.
 TRUTH = {"one": (64, 72), "all": (128, 160), "write": (128, 136)}
 
 
@@ -18,5 +19,4 @@ def test_the_peak_is_of_one_time(way, tmp_path):
     peak = program["metrics"]["peak_bytes"]
     least, most = TRUTH[way]
     assert least * MIB <= peak["low"] <= peak["high"] <= most * MIB, peak
-    # All processes have the same name.
     assert program["processes"]["fleet"]["peak_bytes"] == peak

@@ -15,7 +15,7 @@ std::string sentence_of(const runs::CommandRun& before, const runs::CommandRun& 
   return check_of(program, judge(program, runner_of({after})), {}, "as in the baseline").sentence;
 }
 
-/// The program of the issue: 64 blocks of 1 MiB returned in each round.
+/// A program with a known problem: it returns 64 blocks of 1 MiB to the kernel in each round.
 runs::CommandRun refilling() {
   constexpr std::uint64_t kPages = 70'480;
   runs::CommandRun run = run_with({{kMinorFaults, 71'697},
@@ -59,12 +59,12 @@ TEST(Sentence, HasNoBlocksThatABaselineOfAnEarlierVersionDidNotCount) {
 }
 
 TEST(Sentence, HasNoCauseOfAFewFaultsForAChangeOfMany) {
-  // The other faults are copies and reuses of pages after a fork.
+  // The remaining faults copy and reuse pages after a fork.
   runs::CommandRun before = run_with({{kMinorFaults, 16'866}, {kZeroFillFaults, 1004}, {kRefilled, 4'096'000}});
   const runs::CommandRun after =
       run_with({{kMinorFaults, 7'891}, {kRefilled, 4'096'000 - 4 * page_bytes()}, {kKernelZeroed, 4'079'616}});
   EXPECT_EQ(sentence_of(before, after), "better: page faults 16,866 → 7,891");
-  // A place with a hundredth of a change does not explain the change, either.
+  // A call site with a hundredth of a change does not explain the change.
   add_site(before, SiteKind::kOther, {"Decoder::read (decoder.cc)"}, runs::SiteNumber::kKernelZeroed, 9,
            90 * page_bytes());
   EXPECT_EQ(sentence_of(before, after), "better: page faults 16,866 → 7,891");
@@ -101,7 +101,7 @@ TEST(Advice, OfACheckIsAboutWhatBecameMoreIfTheCountsShowIt) {
     const Program program = program_of({run_with()});
     return check_of(program, judge(program, runner_of({after})), {}, "").advice;
   };
-  EXPECT_EQ(advice(), "") << "nobody knows what the memset cleared";
+  EXPECT_EQ(advice(), "") << "the content that the memset cleared is unknown";
   after.evidence.by_hand = after.evidence.by_hand_fresh = 36 << 20;
   after.evidence.by_hand_aligned = 0;
   EXPECT_NE(advice().find("by calloc"), std::string::npos) << advice();
@@ -136,9 +136,10 @@ TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
 }
 
 TEST(Conditions, ThatDifferAreNamed) {
-  const Json before{{"kernel", "6.1"}, {"thp", "madvise"}, {"aslr", "fixed layout"}};
-  Json after = before;
-  after["thp"] = "always";
+  ProgramConditions before;
+  before.thp = "madvise";
+  ProgramConditions after = before;
+  after.thp = "always";
   Program program = program_of({run_with()});
   program.measured_on = before;
   const ProgramCheck check = check_of(program, judge(program, runner_of({run_with()})), after, "");

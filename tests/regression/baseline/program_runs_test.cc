@@ -121,7 +121,7 @@ TEST(Judge, AMetricThatIsNotAvailableNowIsNoChange) {
 
 TEST(Compare, IsOfTheNearestValuesOfTwoRanges) {
   const Program before = program_of({run_with({{kMinorFaults, 1000}}), run_with({{kMinorFaults, 1100}})});
-  // 1,200 is one width of the earlier range beyond it.
+  // 1,200 is beyond the earlier range by the width of this range.
   EXPECT_TRUE(compare(before, program_of({run_with({{kMinorFaults, 1200}}), run_with({{kMinorFaults, 9000}})}))
                   .changes.empty());
   const Judged worse =
@@ -147,7 +147,7 @@ TEST(Compare, CountsAProcessThatOnlyOneHas) {
 TEST(Verdict, WhatOnlySaysHowCountsAlone) {
   const auto verdict = [](std::initializer_list<Direction> directions) {
     std::vector<ProgramChange> changes;
-    for (const Direction direction : directions) changes.push_back({"", kMinorFaults, {}, 1, direction});
+    for (const Direction direction : directions) changes.push_back({"", kMinorFaults, direction, {}, 1, {}});
     return verdict_of(changes);
   };
   EXPECT_EQ(verdict({}), Verdict::kSame);

@@ -7,7 +7,7 @@
 
 namespace zerotax::baseline {
 
-/// A run in which every metric is 1,000 pages, but for those that are set; of one process.
+/// Returns a run of one process. Every metric is 1,000 pages, except for the given metrics.
 inline runs::CommandRun run_with(std::initializer_list<std::pair<runs::Metric, std::uint64_t>> values = {}) {
   runs::CommandRun run;
   for (const runs::MetricRow& row : runs::metric_rows()) {
@@ -18,7 +18,7 @@ inline runs::CommandRun run_with(std::initializer_list<std::pair<runs::Metric, s
   return run;
 }
 
-/// Adds a place with this many calls, and bytes of one kind.
+/// Adds a call site with this many calls, and with bytes of one kind.
 inline void add_site(runs::CommandRun& run, record::SiteKind kind, std::vector<std::string> stack,
                      runs::SiteNumber number, std::uint64_t calls, std::uint64_t bytes, int line = 1) {
   runs::Site& site = run.sites[{kind, stack}];
@@ -36,7 +36,7 @@ inline Program program_of(const std::vector<runs::CommandRun>& runs) {
   return program;
 }
 
-/// Returns these runs in turn, the last one for ever.
+/// Returns a runner that returns these runs one after the other, and then the last run forever.
 inline Runner runner_of(std::vector<runs::CommandRun> runs) {
   return [runs, next = std::size_t{0}]() mutable { return runs[std::min(next++, runs.size() - 1)]; };
 }

@@ -5,14 +5,14 @@
 #include <random>
 
 #include "base/size.h"
-#include "baseline/document.h"
+#include "baseline/check_document.h"
 
 namespace zerotax::baseline {
 namespace {
 
 using enum Metric;
 
-/// What one point does.
+/// The behavior of one point.
 struct Doing {
   std::int64_t zeroed = 0;
   std::int64_t redundant = 0;
@@ -48,7 +48,7 @@ Doing zeroing(std::uint64_t size) {
 
 constexpr std::initializer_list<std::uint64_t> kSizes{64 * kKiB, kMiB, 20 * kMiB, 100 * kMiB};
 
-/// Untouched on both threads; at these sizes every calloc zeroes fresh memory.
+/// Returns untouched points on both threads. At the sizes in `zeroed`, every calloc zeroes fresh memory.
 Baseline measured(const std::vector<std::uint64_t>& zeroed,
                   const std::vector<const char*>& threads = {"main", "worker"}) {
   Baseline made;
@@ -66,7 +66,7 @@ Baseline measured(const std::vector<std::uint64_t>& zeroed,
 const BehaviourChanges kBegins{
     {"later callocs zero the whole block, needlessly (before: write no zeros)", Direction::kWorse}};
 
-/// Of every difference between two measurements.
+/// Reviews every difference between two measurements.
 Review review_baselines(const Baseline& before, const Baseline& after) {
   std::vector<BaselineChange> changes = compare_baselines(before, after);
   for (BaselineChange& missing : points_not_measured(before, after)) changes.push_back(std::move(missing));
@@ -118,7 +118,8 @@ TEST(Review, SaysWhichThreadAlone) {
 }
 
 TEST(Review, SaysWhichThreadAloneThoughAFewBytesChangedOnTheOther) {
-  // As glibc 2.43: the first call of a worker zeroes its block, and the main thread some kilobytes more in the second.
+  // The behavior of glibc 2.43. In a worker thread, the first call zeroes its block. In the main thread, the second
+  // call zeroes a few more kilobytes.
   Baseline before = measured({});
   Baseline after = before;
   for (Point& point : after.points) {
@@ -240,7 +241,7 @@ TEST(Review, NamesPointsThatAreNotMeasuredAnyMore) {
   EXPECT_EQ(review.groups[0].cause, Cause::kNotMeasured);
 }
 
-/// Any metric of any point, a status, and thresholds, at random.
+/// Changes any metric of any point, a status, and thresholds, at random.
 Baseline spoiled(Baseline baseline, std::mt19937& random) {
   const auto roll = [&](unsigned sides) { return static_cast<unsigned>(random() % sides); };
   for (Point& point : baseline.points) {
@@ -296,10 +297,10 @@ TEST(CheckDocument, OfSeveralAllocatorsSaysWhichDiffer) {
                                           false);
   EXPECT_EQ(check.verdict, Verdict::kWorse);
   EXPECT_EQ(check.sentence, "worse: 1 of 2 allocators differs from their baselines: mine");
-  EXPECT_EQ(check_json(check)["verdict"], "worse");
+  EXPECT_EQ(Json(check_document(check))["verdict"], "worse");
 }
 
-/// The measurement with other zeroed bytes in the steady state at one size.
+/// Returns the measurement with different zeroed bytes in the steady state at one size.
 Baseline with_zeroed(Baseline made, std::uint64_t size, std::int64_t bytes) {
   for (Point& point : made.points) {
     if (point.size_bytes == size) point[kZeroedBytes] = MetricValue::whole(bytes);
@@ -309,7 +310,7 @@ Baseline with_zeroed(Baseline made, std::uint64_t size, std::int64_t bytes) {
 
 TEST(Review, AHeaderMoreOrLessIsNoChange) {
   const Baseline before = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'584), 20 * kMiB, 0);
-  const Baseline after = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'576), 20 * kMiB, 2 * kMiB);
+  const Baseline after = with_zeroed(with_zeroed(measured({}), kMiB, 1'048'576), 20 * kMiB, 256 * kKiB);
   const Review review = review_baselines(before, after);
   EXPECT_EQ(review.verdict, Verdict::kSame) << review.sentence;
   EXPECT_EQ(review.too_small.size(), 4U);
@@ -320,6 +321,24 @@ TEST(Review, MoreThanATenthOfTheBlockIsAChange) {
   const Review review = review_baselines(measured({}), with_zeroed(measured({}), kMiB, kMiB / 10 + 8));
   EXPECT_EQ(review.verdict, Verdict::kWorse) << review.sentence;
   EXPECT_TRUE(review.too_small.empty());
+}
+
+TEST(Review, MoreThan256KiBOfZeroingIsAChangeOfEveryBlock) {
+  const auto verdict_of = [](Metric metric, std::int64_t bytes) {
+    Baseline before = measured({});
+    Baseline after = measured({});
+    for (Point& point : before.points) point[metric] = MetricValue::whole(0);
+    for (Point& point : after.points) point[metric] = MetricValue::whole(point.size_bytes == 100 * kMiB ? bytes : 0);
+    return review_baselines(before, after).verdict;
+  };
+  for (const Metric metric : {kZeroedBytes, kRedundantZeroedBytes, kZeroedInFreeBytes, kRedundantZeroedInFreeBytes}) {
+    EXPECT_EQ(verdict_of(metric, 256 * kKiB), Verdict::kSame) << row_of(metric).key;
+    EXPECT_EQ(verdict_of(metric, 256 * kKiB + 8), Verdict::kWorse) << row_of(metric).key;
+  }
+  for (const Metric metric : {kPopulatedBytes, kKernelZeroedBytes, kReturnedBytes}) {
+    EXPECT_EQ(verdict_of(metric, 10 * kMiB), Verdict::kSame) << row_of(metric).key;
+    EXPECT_EQ(verdict_of(metric, 10 * kMiB + 8), Verdict::kWorse) << row_of(metric).key;
+  }
 }
 
 TEST(Review, AFewFaultsMoreAreAChangeOnlyOfASmallBlock) {
@@ -333,7 +352,7 @@ TEST(Review, AFewFaultsMoreAreAChangeOnlyOfASmallBlock) {
   EXPECT_EQ(one_more(kMiB, 1), Verdict::kSame);
   EXPECT_EQ(one_more(kMiB, 9), Verdict::kWorse);
   EXPECT_EQ(one_more(64 * kKiB, 2), Verdict::kWorse);
-  EXPECT_EQ(one_more(20 * kMiB, 2), Verdict::kWorse) << "each may be a huge page";
+  EXPECT_EQ(one_more(20 * kMiB, 2), Verdict::kWorse) << "each fault may populate a huge page";
 }
 
 TEST(Review, WhatIsTooSmallGoesWithTheChangeOfItsPoint) {

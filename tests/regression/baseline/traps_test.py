@@ -1,4 +1,4 @@
-"""Anything that a command line leaves out is taken from the baseline, or asked for: never guessed."""
+"""Settings that a command line omits are taken from the baseline, or must be given. Nothing is guessed."""
 import json
 
 import pytest
@@ -32,7 +32,7 @@ def refused(*words):
 
 
 def test_without_an_allocator_the_one_that_the_baseline_names_is_measured(glibc):
-    done = zerotax("check", "--baseline", glibc, *SMALL)
+    done = zerotax("check", "--full", "--baseline", glibc, *SMALL)
     assert done.returncode == 0, done.stdout
     assert "Measured glibc, which the baseline names." in done.stdout
 
@@ -48,7 +48,7 @@ def test_the_baseline_of_another_built_in_allocator_is_refused(glibc):
 
 def test_a_library_may_have_another_name_and_is_accepted_under_that_of_the_baseline(mine):
     word = f"new={library('planted_zeroes_fresh')}"
-    done = zerotax("check", "--allocator", word, "--baseline", mine, "--only", "zeroed_bytes")
+    done = zerotax("check", "--full", "--allocator", word, "--baseline", mine, "--only", "zeroed_bytes")
     assert done.returncode == 1
     assert "The baseline is of mine; new is compared with it." in done.stdout
     assert f"zerotax bless --allocator mine={library('planted_zeroes_fresh')} --baseline {mine}" in done.stdout
@@ -80,7 +80,7 @@ def test_bless_overwrites_only_a_baseline_of_the_same_allocator_and_settings(min
         assert "not overwritten" in refused("bless", *words, "--baseline", mine)
     note = tmp_path / "note.txt"
     note.write_text("mine")
-    assert "is no baseline" in refused("bless", "--allocator", "glibc", "--baseline", note)
+    assert "is not a baseline" in refused("bless", "--allocator", "glibc", "--baseline", note)
     assert (mine.read_text(), note.read_text()) == (kept, "mine")
     bless("planted_never", mine, *SMALL)
     bless("planted_never", note, *SMALL, "--force")
@@ -119,7 +119,8 @@ def test_an_older_baseline_without_faults_is_compared_on_what_it_has(mine, tmp_p
 def test_a_tolerance_makes_a_difference_none_and_says_so(mine, tmp_path):
     changed = json.loads(mine.read_text())
     for point in changed["points"]:
-        point["calloc_faults"] += 1000  # more than a tenth of any block here: less is no change by itself
+        # more than a tenth of any block in this test; a smaller difference alone is no change
+        point["calloc_faults"] += 1000
     file = tmp_path / "changed.json"
     file.write_text(json.dumps(changed))
     assert check("planted_never", file, status=0).startswith("better: "), "fewer faults"

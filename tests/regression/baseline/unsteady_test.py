@@ -1,5 +1,6 @@
-"""Allocators that act by chance, by load or by thread timing: bless says so, and check gives no alarm until something lies
-outside of what was seen. tests/stress/check_alarms.py has the rates."""
+"""Allocators that act by chance, by load or by thread timing. bless reports such behavior, and check gives no alarm
+until a value lies outside of the range that was seen. tests/stress/check_alarms.py measures the rates.
+"""
 import json
 
 import pytest
@@ -14,7 +15,7 @@ def word(name):
 
 @pytest.fixture(scope="module")
 def blessed(tmp_path_factory):
-    """The baseline of an unsteady allocator, and what bless said; made once each."""
+    """Returns the baseline of an unsteady allocator, and the output of bless. Both are made once."""
     folder = tmp_path_factory.mktemp("unsteady")
     made = {}
 
@@ -29,7 +30,7 @@ def blessed(tmp_path_factory):
 
 
 def check(name, file, *more, **environment):
-    return zerotax("check", "--allocator", word(name), "--baseline", file, *more, **environment)
+    return zerotax("check", "--full", "--allocator", word(name), "--baseline", file, *more, **environment)
 
 
 @pytest.mark.parametrize("name", mostly_long(["call", "amount", "often"], ["call"], "another source of chance"))

@@ -8,7 +8,7 @@
 namespace zerotax::bench {
 namespace {
 
-/// Marks at these times, between each two of which so many faults happened.
+/// Marks at these times. Between two marks, the program takes this many faults.
 class Marks {
  public:
   void add(std::int64_t ns, std::uint64_t faults, std::int32_t tid = 1, std::uint32_t later_readings = 0) {
@@ -32,7 +32,7 @@ class Marks {
   std::deque<record::Mark> all_;
 };
 
-/// A repetition as Google Benchmark reports it.
+/// A repetition of a benchmark, as Google Benchmark reports the repetition.
 Reported repetition(const char* name, double iterations, double real_ns) {
   return {name, name, real_ns, {{iterations, iterations * real_ns, 200}}};
 }
@@ -40,9 +40,9 @@ Reported repetition(const char* name, double iterations, double real_ns) {
 TEST(Counts, AreOfTheLoopWhoseLengthIsReported) {
   Marks marks;
   marks.add(0, 0);
-  marks.add(10'000'000, 5);  // a first try
+  marks.add(10'000'000, 5);  // the loop of a first attempt, which the benchmark does not report
   marks.add(11'000'000, 5);
-  marks.add(111'000'040, 1005);  // 100 ms, and what the mean leaves out
+  marks.add(111'000'040, 1005);  // 100 ms, plus 40 ns by which the reported mean is too short
   const auto counts = counts_of({repetition("a", 100, 1'000'000)}, marks.list());
   ASSERT_TRUE(counts.at("a"));
   EXPECT_EQ(counts.at("a")->minor_faults, 10);
@@ -62,7 +62,7 @@ TEST(Counts, OfALoopThatIsNotFoundAreNotKnown) {
   Marks marks;
   marks.add(0, 0);
   marks.add(50'000'000, 100);
-  marks.add(100'000'000, 100, 2);  // another thread's
+  marks.add(100'000'000, 100, 2);  // this mark comes from another thread
   EXPECT_FALSE(counts_of({repetition("a", 100, 1'000'000)}, marks.list()).at("a"));
   EXPECT_FALSE(counts_of({repetition("a", 50, 1'000'000), repetition("b", 50, 1'000'000)}, marks.list()).at("b"));
 }
@@ -70,7 +70,7 @@ TEST(Counts, OfALoopThatIsNotFoundAreNotKnown) {
 TEST(Counts, OfSeveralStretchesAreFoundByTheirSum) {
   Marks marks;
   marks.add(0, 0);
-  marks.add(100'000'000, 70);  // a warm-up
+  marks.add(100'000'000, 70);  // the loop of a warm-up
   for (int sample = 0; sample < 3; ++sample) {
     marks.add(100'000'500 + sample * 1'000'000, 100 + static_cast<std::uint64_t>(sample) * 20);
     marks.add(100'800'000 + sample * 1'000'000, 110 + static_cast<std::uint64_t>(sample) * 20);
@@ -89,7 +89,7 @@ TEST(Counts, AreNotOfTheMeasuringOfTheClock) {
   marks.add(2'100'000, 0);
   const Reported reported = {"a", "a", 0, {{30, 2'000'000, 3'000, 2}}};
   EXPECT_FALSE(counts_of({reported}, marks.list()).at("a"));
-  // Readings before a loop belong to its first mark.
+  // Readings of the clock before a loop belong to the loop's first mark.
   marks.add(2'200'000, 0, 1, 900);
   marks.add(3'200'500, 15);
   marks.add(3'300'000, 15);

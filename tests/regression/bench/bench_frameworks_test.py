@@ -6,7 +6,7 @@ from conftest import BUILD, check_schema, zerotax
 from refusing import refused
 
 CATCH2 = BUILD / "tests" / "benched" / "catch2"
-NOT_FOUND = "its timed loop was not found: it pauses its clock, has threads, or times itself"
+NOT_FOUND = "the timed loop was not found: the benchmark pauses its clock, has threads, or measures time itself"
 pytestmark = pytest.mark.skipif(not CATCH2.exists(), reason="catch2 is not installed")
 
 
@@ -19,7 +19,7 @@ def _found():
 
 
 def skip_if_not_counted(benchmarks):
-    """On a machine that is too busy, loops are not found by their length: then no number is given."""
+    """Skips the test if counts are missing, because on a busy machine loops cannot always be found by their length."""
     reasons = [each[order]["counts"]["na"] for each in benchmarks.values() for order in ("alone", "in_order")
                if "na" in each[order]["counts"]]
     if reasons:
@@ -32,21 +32,22 @@ def test_the_one_that_depends_on_the_order_is_named(found):
     assert list(benchmarks) == ["concat/small", "decode/blocks"]
     skip_if_not_counted(benchmarks)
     decode = benchmarks["decode/blocks"]
-    # That its time differs, too, is proven where the machine is quiet enough.
+    # The machine must be quiet for a difference of time to be proven.
     assert (decode["verdict"], done.returncode) in (("order-dependent", 1), ("counts differ", 0)), done.stderr
     assert decode["cause"]["before"] == "concat/small" and "catch2.cc:" in decode["cause"]["place"]
-    # The program sets the threshold by itself, which no variable overrules but that which lets it not be exceeded.
+    # The program sets the threshold itself. The only variable with an effect is the one that keeps blocks below the
+    # threshold.
     assert benchmarks["concat/small"]["verdict"] == "independent" and document["rounds"] >= 9
 
 
 def test_counts_are_those_of_one_iteration(found):
     skip_if_not_counted(found[1])
     decode = found[1]["decode/blocks"]
-    # Eight blocks of 1 MiB, mapped and unmapped each time.
+    # In each iteration, eight blocks of 1 MiB are mapped and unmapped.
     assert 2048 <= decode["alone"]["counts"]["minor_faults"] <= 2064
     assert decode["alone"]["counts"]["returned_bytes"] == pytest.approx(8 * 2**20, rel=0.01)
     assert decode["alone"]["counts"]["calls"] == pytest.approx(8, abs=0.1)
-    assert decode["in_order"]["counts"]["minor_faults"] < 110  # what the first iteration fills, in 20
+    assert decode["in_order"]["counts"]["minor_faults"] < 110  # pages that the first of 20 iterations populates
     assert found[1]["concat/small"]["alone"]["counts"]["calls"] == pytest.approx(1, abs=0.01)
 
 

@@ -1,4 +1,4 @@
-"""Twenty steady programs of Google Benchmark: `zerotax bench` accuses none of them."""
+"""Twenty steady programs of Google Benchmark: `zerotax bench` reports no dependence for any of them."""
 import json
 
 import pytest
@@ -16,6 +16,6 @@ def test_a_steady_program_is_not_accused(program):
     done = zerotax("bench", "--json", "-", "--rounds", "9", "--", program, "--benchmark_min_time=0.02")
     document = json.loads(done.stdout)
     assert done.returncode == 0, document["sentence"]
-    # All are counted: a verdict is not left out for lack of a loop.
+    # All benchmarks must have counts, because a benchmark whose loop was not found has no verdict.
     assert [each["verdict"] for each in document["benchmarks"]] == ["independent"] * 3, [
         (each["name"], each["verdict"], each["sentence"]) for each in document["benchmarks"]]

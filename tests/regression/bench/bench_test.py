@@ -1,4 +1,5 @@
-"""`zerotax bench` on programs of benchmarks: the one that depends on the order is named, with why and what ends it."""
+"""`zerotax bench` on benchmark programs names the benchmark that depends on the order, with the cause and the remedy.
+"""
 import json
 import re
 import subprocess
@@ -14,7 +15,7 @@ SHORT = "--benchmark_min_time=0.05"
 @pytest.fixture(scope="module", name="found")
 def _found(tmp_path_factory):
     file = tmp_path_factory.mktemp("bench") / "bench.json"
-    done = zerotax("bench", "--json", file, "--rounds", "10", "--", BENCHED / "order", SHORT)
+    done = zerotax("bench", "--full", "--json", file, "--rounds", "10", "--", BENCHED / "order", SHORT)
     document = json.loads(file.read_text())
     check_schema(document, "bench")
     return done, document
@@ -28,19 +29,20 @@ def benchmark(document, name):
 def test_the_one_that_depends_on_the_order_is_named(found):
     done, document = found
     verdicts = {each["name"]: each["verdict"] for each in document["benchmarks"]}
-    # That its time differs, too, is proven where the machine is quiet enough; bench_counts_test.cc tests that verdict.
+    # The machine must be quiet for a difference of time to be proven. bench_counts_test.cc tests that verdict.
     decode = verdicts.pop("BM_Decode")
     assert verdicts == {"BM_Plain": "independent", "BM_Concat": "independent"}
     assert (decode, done.returncode) in (("order-dependent", 1), ("counts differ", 0)), done.stdout + done.stderr
     text = " ".join(done.stdout.split())
     assert text.startswith("1 of 3 benchmarks is order-dependent: BM_Decode takes " if done.returncode == 1 else
-                           "1 of 3 benchmarks has other counts in order than alone; that its time differs is not proven")
+                           "1 of 3 benchmarks has counts in order that differ from those alone; "
+                           "a difference of its time is not proven")
     assert done.returncode == 0 or re.search("times as long (alone as after BM_Concat|after BM_Concat as alone)", text), text
 
 
 def test_counts_are_those_of_one_iteration(found):
     decode = benchmark(found[1], "BM_Decode")
-    # 8 blocks of 256 KiB; what stays of them at the heap's end, and headers, are less than one block.
+    # 8 blocks of 256 KiB. Headers, and the memory that stays at the end of the heap, add up to less than one block.
     assert 7 * 64 <= decode["alone"]["counts"]["minor_faults"] <= 8 * 65
     assert 7 << 18 <= decode["alone"]["counts"]["refilled_bytes"] <= 8.1 * 2**18
     assert decode["in_order"]["counts"]["minor_faults"] < 30 and decode["in_order"]["counts"]["refilled_bytes"] < 2**17
@@ -60,7 +62,7 @@ def test_a_setting_that_ends_it_is_found_by_trying(found):
     pin = document["pin"]
     assert pin["name"] == "glibc: raised thresholds" and pin["benchmark"] == "BM_Decode"
     assert f"In CI: {pin['line']} {BENCHED / 'order'} {SHORT}" in done.stdout and document["next"] in done.stdout
-    # With it, the reverse is proven: nothing depends on the order.
+    # With the setting, the proof is that no benchmark depends on the order.
     again = zerotax("bench", "--json", "-", "--rounds", "10", "--", BENCHED / "order", SHORT, **pin["env"])
     again_document = json.loads(again.stdout)
     assert again.returncode == 0 and {each["verdict"] for each in again_document["benchmarks"]} == {"independent"}, again.stderr
@@ -83,10 +85,10 @@ def test_a_steady_program_is_not_accused():
 
 @pytest.mark.parametrize(("options", "words", "complaint"), [
     ([], [], "no command is given"),
-    ([], ["true"], "'true' is of no known framework of benchmarks: give a program of Google Benchmark, Catch2 or criterion"),
+    ([], ["true"], "'true' uses no known benchmark framework: give a program of Google Benchmark, Catch2 or criterion"),
     ([], ["false"], "'false' ended with exit status 1"),
     ([], ["no-such-program"], "no-such-program"),
-    (["--rounds", "2"], ["true"], "--rounds 2 cannot prove anything"),
+    (["--rounds", "2"], ["true"], "--rounds 2 is out of range"),
     (["--timeout", "0"], ["true"], "invalid --timeout 0"),
     (["--timeout", "0.3"], ["sh", "-c", "sleep 5"], "'sh' did not end within 0.3 s"),
 ])
@@ -112,7 +114,7 @@ def test_compare_reads_two_files(found, tmp_path):
     old.write_text(json.dumps(document))
     benchmark(document, "BM_Plain")["alone"]["counts"]["minor_faults"] += 512
     new.write_text(json.dumps(document))
-    same = zerotax("compare", old, old)
+    same = zerotax("compare", "--full", old, old)
     assert (same.returncode, same.stdout.splitlines()[0]) == (0, "same: counts of 6 benchmark runs agree"), same.stderr
     worse = zerotax("compare", old, new, "--json", tmp_path / "found.json", "--junit", tmp_path / "junit.xml")
     sentence = "worse: BM_Plain, alone: page faults 0 → 512; 1 of 6 benchmark runs differs"

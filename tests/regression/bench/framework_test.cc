@@ -77,7 +77,7 @@ TEST(Framework, LeavesFiltersAndItsOwnOptionsOut) {
             (Words{"./b", "[!benchmark]", "--benchmark-samples", "7", "-s", "some name"}));
   EXPECT_EQ(kept_words({"./b", "--bench", "fib", "--sample-size", "20"}, row("criterion"), false),
             (Words{"./b", "--sample-size", "20"}));
-  // The words of a command that runs the program stay.
+  // The command's words that run the program are kept.
   EXPECT_EQ(kept_words({"env", "A=1", "/bin/sh", "fib"}, row("criterion"), false), (Words{"env", "A=1", "/bin/sh"}));
 }
 

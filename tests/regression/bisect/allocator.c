@@ -1,6 +1,6 @@
-/* A small malloc replacement, for repositories that tests make: versions of it are commits (projects.py). As in
- * tests/planted, requests of less than 32 KiB are the C library's, and a larger block has pages of its own, its header
- * on the page before it. What PLANTED_… names is what a commit changes. */
+/* A small malloc replacement for repositories that tests make. A commit changes the macros PLANTED_…, so each commit is
+ * a version (projects.py). As in tests/planted, the C library serves requests of less than 32 KiB. A larger block has
+ * its own pages, and its header is on the page before these pages. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,8 @@
-"""`zerotax bisect` where lines of commits were merged: it follows first parents, says what a merge did, finds the commit
-in the line that it merged, and finds fixes as well as regressions."""
+"""`zerotax bisect` on merged lines of commits: it follows first parents, describes a merge, and finds the commit in the
+merged line.
+
+`bisect` finds fixes as well as regressions.
+"""
 
 import json
 
@@ -16,24 +19,24 @@ def _cache(tmp_path_factory):
 
 
 def bisected(folder, cache, good, bad, *options, status=0):
-    """The document of a bisection for `zeroed_bytes == 0`, and its text."""
+    """Returns the document of a bisection for `zeroed_bytes == 0`, and its text."""
     with untouched(folder):
         done = run("bisect", folder, cache, *HOW, "--good", good, "--bad", bad, "--size", "64KiB", "--expect",
                    "zeroed_bytes == 0", "--json", cache / "bisect.json", "--report", cache / "report.md", *options)
     assert done.returncode == status, done.stderr
     document = json.loads((cache / "bisect.json").read_text())
     check_schema(document, "bisect")
-    # The path of a log is one word.
+    # The path of a log is a single word, so its line may be long.
     assert max(len(line) for line in done.stdout.splitlines() if "build.log" not in line) <= 80
     return document, " ".join(done.stdout.split())
 
 
 def answers(document):
-    """What each version answered, by its commit."""
+    """Returns the answer of each version, by the version's commit."""
     return {each["commit"]: each["answer"] for each in [document["good"], document["bad"], *document["steps"]]}
 
 
-# The line `side` zeroes from s2 on; main gets that by the merge m.
+# The line `side` zeroes from s2 on. The merge m brings this behavior to main.
 BROUGHT = [("a", GOOD, []), ("s1", GOOD, ["a"]), ("s2", ZEROES, ["s1"]), ("s3", ZEROES, ["s2"]), ("b", GOOD, ["a"]),
            ("m", ZEROES, ["b", "s3"]), ("c", ZEROES, ["m"])]
 
@@ -46,9 +49,9 @@ def test_the_merge_is_named_and_the_commit_that_it_brought(tmp_path, cache):
     [merge] = document["merges"]
     assert [(each["commit"], each["answer"]) for each in merge["parents"]] == [(named["b"], "good"), (named["s3"], "bad")]
     assert f"its parent {named['s3'][:10]} brought it" in text and f"{named['s2'][:10]} is the first" in text
-    # The commit that is shown is the one that did it, and its files.
+    # The document shows the commit that made the change, with the commit's files.
     assert f"commit {named['s2']} author" in text and named["c"] not in text
-    # Every answer that this rests on was measured.
+    # Every answer that the result depends on was measured.
     assert {answers(document)[named[name]] for name in ("b", "s1")} == {"good"}
     assert {answers(document)[named[name]] for name in ("m", "s2", "s3")} == {"bad"}
     report = (cache / "report.md").read_text()
@@ -59,11 +62,13 @@ def test_first_parents_alone_are_followed_if_that_is_asked_for(tmp_path, cache):
     named = make_graph(tmp_path / "p", BROUGHT)
     document, text = bisected(tmp_path / "p", cache, named["a"], named["c"], "--first-parent")
     assert document["first_bad"]["commit"] == named["m"] and "na" in document["origin"]
-    assert named["s1"] not in answers(document) and "Without --first-parent that line is searched, too" in text
+    assert named["s1"] not in answers(document) and "Without --first-parent, the line of that parent is searched as well" in text
 
 
 def test_a_commit_of_another_line_that_the_merge_left_out_is_not_named(tmp_path, cache):
-    """mimalloc, v2.2.6 to v2.2.7: the same change was made on another line, and was lost where that was merged."""
+    """The case of mimalloc v2.2.6 to v2.2.7. Another line had the same change, which was lost when that line was
+    merged.
+    """
     line = [("a", GOOD, []), ("s1", ZEROES, ["a"]), ("s2", ZEROES, ["s1"]), ("b", GOOD, ["a"]), ("m", GOOD, ["b", "s2"]),
             ("c", GOOD, ["m"]), ("d", ZEROES, ["c"]), ("e", ZEROES, ["d"])]
     named = make_graph(tmp_path / "p", line)
@@ -77,7 +82,7 @@ def test_a_merge_can_do_it_itself(tmp_path, cache):
                                         ("c", ZEROES, ["m"])])
     document, text = bisected(tmp_path / "p", cache, named["a"], named["c"])
     assert document["first_bad"]["commit"] == named["m"] and "na" in document["origin"]
-    assert "did it itself: each of its parents is as expected" in text
+    assert "made the change itself: each of its parents is as expected" in text
 
 
 def test_a_merge_within_the_line_that_was_merged_is_followed(tmp_path, cache):
@@ -90,12 +95,12 @@ def test_a_merge_within_the_line_that_was_merged_is_followed(tmp_path, cache):
 
 
 def test_a_line_that_was_never_good_is_said_to_be_that(tmp_path, cache):
-    """The good version is a release; its line is merged, and its fix is lost."""
+    """The good version is a release with a fix. When the release's line is merged, the fix is lost."""
     named = make_graph(tmp_path / "p", [("a", ZEROES, []), ("r", GOOD, ["a"]), ("b", ZEROES, ["a"]),
                                         ("m", ZEROES, ["b", "r"]), ("c", ZEROES, ["m"])])
     document, text = bisected(tmp_path / "p", cache, named["r"], named["c"])
     assert document["first_bad"]["commit"] == named["m"] and document["first_bad"]["before"]["answer"] == "bad"
-    assert f"its first parent {named['b'][:10]} is the same (zeroed_bytes is 65,536)" in text
+    assert f"the first parent {named['b'][:10]} is the same (zeroed_bytes is 65,536)" in text
 
 
 def test_a_merged_line_that_differed_from_its_start_is_not_searched(tmp_path, cache):

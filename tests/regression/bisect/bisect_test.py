@@ -1,4 +1,4 @@
-"""`zerotax bisect` names the commit that a test has planted, and leaves the repository as it was."""
+"""`zerotax bisect` names the commit that a test planted, and leaves the repository unchanged."""
 
 import json
 import os
@@ -31,7 +31,8 @@ def _cache(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="found")
 def _found(project, cache):
-    """(the checked document, the text, the report) of a bisection of all forty, in a tree with changes."""
+    """Returns (the checked document, the text, the report) of a bisection of all forty commits, in a tree with changes.
+    """
     folder, _ = project
     (folder / "policy.h").write_text("not even C")
     with untouched(folder):
@@ -75,7 +76,7 @@ def test_versions_that_do_not_build_are_skipped(found, project):
 
 
 def test_lines_have_eighty_columns(found):
-    # The path of a log is one word.
+    # The path of a log is a single word, so its line may be long.
     assert max(len(line) for line in found[1].splitlines() if "build.log" not in line) <= 80
 
 
@@ -89,7 +90,7 @@ def test_the_draft_has_finding_commit_and_figures(found, project):
 @pytest.mark.long("a bisection more")
 def test_a_second_bisection_builds_nothing(found, project, cache):
     before = builds_in(cache)
-    # In a bare clone, and about something else that the same commit changed.
+    # In a bare clone, bisects another effect of the same commit.
     git(project[0].parent, "clone", "--quiet", "--bare", project[0], cache / "bare.git")
     with untouched(cache / "bare.git"):
         done = run("bisect", cache / "bare.git", cache, *HOW, "--good", "v1.0", "--bad", "main", "--size", "64KiB",

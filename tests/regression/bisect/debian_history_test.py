@@ -1,4 +1,6 @@
-"""`zerotax history --debian`: the packages of an allocator in the releases of Debian, each measured with its own library."""
+"""`zerotax history --debian`: the packages of an allocator in the releases of Debian, each measured with its own
+library.
+"""
 
 import json
 
@@ -11,7 +13,7 @@ WORDS = ("history", "--debian", "jemalloc", "--size", MIB, "--no-thresholds")
 
 @pytest.fixture(name="history", scope="module")
 def measured(tmp_path_factory):
-    """The document, and the folder that it lies in."""
+    """Returns the document, and its folder."""
     folder = tmp_path_factory.mktemp("releases") / "jemalloc"
     done = zerotax(*WORDS, "--out", folder, XDG_CACHE_HOME=CACHE, timeout=1200)
     if done.returncode == 3 and "cannot fetch" in done.stderr:
@@ -27,9 +29,9 @@ def test_each_release_is_a_version_with_the_metrics_of_its_package(history):
     assert list(rows) == ["bullseye", "bookworm", "trixie", "sid"]
     assert rows["bullseye"]["name"] == "bullseye 5.2.1" and rows["bullseye"]["date"].startswith("2021-")
     assert rows["bookworm"]["name"] == "bookworm 5.3.0" and rows["bookworm"]["package"] == "deb:bookworm/libjemalloc2"
-    assert not rows["trixie"]["changed"]   # the same version, built by another compiler
-    # What was fixed in one release and lost in another stands in the project's history: 5.2.1 and 5.3.0 give back what
-    # is freed, so that nothing is zeroed.
+    assert not rows["trixie"]["changed"]   # the same version of jemalloc, built by a different compiler
+    # jemalloc's history contains a fix that a later release lost. Versions 5.2.1 and 5.3.0 return freed memory to the
+    # kernel, so jemalloc itself zeroes nothing.
     assert [rows[name]["pieces"][0]["word"] for name in ("bullseye", "bookworm", "trixie")] == ["no_zeros_kept"] * 3
     for row in rows.values():
         assert row["state"] == "measured" and row["commit"]["na"] == row["build"]["na"] == "a package of Debian"

@@ -7,7 +7,7 @@
 namespace zerotax::bisect {
 namespace {
 
-/// The message about a text that is no expectation.
+/// Returns the error message for a text that is not an expectation.
 std::string refusal(const std::string& text) {
   try {
     Expectation::parse(text);
@@ -46,7 +46,7 @@ TEST(ExpectationTest, WhatIsNoneIsRefusedWithWhatToDo) {
                                     {"zeroed_bytes == inf", "no"},
                                     {"zeroed_bytes == 1 2", "no"},
                                     {"zeroed_bytes == 1KB", "KB"},
-                                    {"thresholds == 1KiB", "no number"},
+                                    {"thresholds == 1KiB", "not a number"},
                                     {"home == attic", "heap"},
                                     {"home > heap", "=="},
                                     {"calloc_ns < 5", "not the same each time"},

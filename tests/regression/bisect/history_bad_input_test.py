@@ -1,4 +1,4 @@
-"""What history and bisect cannot use costs one line, and changes neither the repository nor the folder."""
+"""For unusable input, history and bisect print one line, and change neither the repository nor the folder."""
 
 import json
 import shlex
@@ -30,7 +30,7 @@ HISTORY = [
     ("--range v1..v1:notes", "no such commit"),
     ("--tags v1 --range v1..v2", "together"),
     ("--tags v1 --all-parents", "--all-parents"),
-    ("", "which versions"),
+    ("", "no versions"),
     ("--tags v1 --size 0", "zero"),
     ("--tags v1 --to 1MiB", "--to"),
     ("--tags v1 --jobs 0x2", "0x2"),
@@ -100,7 +100,7 @@ def test_bisect_refuses(project, tmp_path, words, says):
 
 def test_how_to_build_must_be_said_once_and_whole(project, tmp_path):
     for words, says in ((["--recipe", "nobody"], "'nobody'"), (["--recipe", "mimaloc"], "did you mean mimalloc?"),
-                        (["--build", "true"], "--library"), (["--library", "x.so"], "--build"), ([], "how to build"),
+                        (["--build", "true"], "--library"), (["--library", "x.so"], "--build"), ([], "no recipe or command"),
                         (["--build", ""], "--build"), (["--recipe", "absent.json"], "absent.json"),
                         (["--recipe", f"{project}/notes"], "zerotax.recipe/1")):
         refused(run("history", project, tmp_path, *words, "--tags", "v1"), says)

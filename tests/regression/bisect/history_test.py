@@ -1,4 +1,4 @@
-"""`zerotax history`: each version of a project built, measured, and compared with the one before."""
+"""`zerotax history`: each version of a project is built, measured, and compared with the previous version."""
 
 import html
 import json
@@ -14,7 +14,7 @@ from conftest import INTERRUPTED_BY_SIGINT, KIB, ZEROTAX, check_schema, clean_en
 from projects import (
     BROKEN, CRASHES, GOOD, HOW, QUICK, ZEROES, builds_in, git, make_project, run, untouched)
 
-# v1 to v6; v1.10 comes after v1.9 and a candidate before its release.
+# Versions v1 to v6. v1.10 comes after v1.9, and a release candidate comes before its release.
 VERSIONS = [GOOD, GOOD, BROKEN, ZEROES, ZEROES, CRASHES, GOOD]
 TAGS = [("v1.2", 1), ("v1.9", 2), ("v1.10-rc1", 3), ("v1.10", 4), ("v2.0", 5), ("v2.1", 6), ("v2.2", 7), ("nightly", 7)]
 PLANTED = 4
@@ -22,7 +22,7 @@ PLANTED = 4
 
 @pytest.fixture(scope="module", name="project")
 def _project(tmp_path_factory):
-    """A project in a folder with a space in its name; its commits."""
+    """Returns a project in a folder with a space in its name, and its commits."""
     folder = tmp_path_factory.mktemp("a project") / "my allocator"
     return folder, make_project(folder, VERSIONS, TAGS)
 
@@ -34,7 +34,7 @@ def _cache(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="by_tags")
 def _by_tags(project, cache):
-    """(the checked document of all v… tags, its table)."""
+    """Returns (the checked document of all v… tags, its table)."""
     folder, _ = project
     with untouched(folder):
         done = run("history", folder, cache, *HOW, *QUICK, "--tags", "v*", "--json", cache / "history.json",
@@ -88,7 +88,7 @@ def test_a_version_that_crashes_is_a_row_with_its_reason(by_tags):
 
 def test_a_version_that_crashes_is_measured_again_only_with_more_time(by_tags, project, cache, tmp_path):
     row = row_of(by_tags[0], "v2.1")
-    copy = shutil.copytree(cache, tmp_path / "cache")  # others look into theirs
+    copy = shutil.copytree(cache, tmp_path / "cache")  # other tests read the cache, so this test uses a copy
     library, good = (copy / pathlib.Path(row_of(by_tags[0], name)["build"]["log"]).relative_to(cache).with_name("liballocator.so")
                      for name in ("v2.1", "v2.0"))
 
@@ -104,7 +104,7 @@ def test_a_version_that_crashes_is_measured_again_only_with_more_time(by_tags, p
 
 def test_the_table_has_eighty_columns_and_a_row_for_each_version(by_tags):
     document, table = by_tags
-    # The path of a log is one word.
+    # The path of a log is a single word, so its line may be long.
     assert max(len(line) for line in table.splitlines() if "build.log" not in line) <= 80
     for row in document["versions"]:
         assert any(line.startswith(row["name"] + " ") for line in table.splitlines())
@@ -184,7 +184,7 @@ def test_a_build_that_hangs_is_ended_with_all_that_it_started(project, cache, tm
 
 def test_an_interrupted_run_keeps_what_it_has_and_the_next_one_resumes(project, tmp_path):
     mark = f"6{os.getpid()}.25"
-    # The third version builds for ever.
+    # The build of the third version never ends.
     build = f"grep -q 3 notes && sleep {mark}; {HOW[1]}"
     words = ["--build", build, *HOW[2:], *QUICK, "--range", "v1.2..v2.0"]
     with subprocess.Popen([ZEROTAX, "history", "--repo", project[0], *words, "--json", tmp_path / "history.json"],
@@ -208,7 +208,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_the_next_one_resumes(project, 
 
 @pytest.mark.long("every version again")
 def test_a_folder_gets_document_table_and_figure(by_tags, project, cache, tmp_path):
-    done = run("history", project[0], cache, *HOW, *QUICK, "--tags", "v*", "--out", tmp_path / "out")
+    done = run("history", project[0], cache, *HOW, *QUICK, "--tags", "v*", "--full", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "history.txt").read_text() == done.stdout
     document = json.loads((tmp_path / "out" / "history.json").read_text())
@@ -225,6 +225,6 @@ def test_thresholds_are_searched_unless_it_is_said_not_to(tmp_path):
     check_schema(document, "history")
     first, second = document["versions"]
     assert second["changed"] and not first["changed"]
-    # 128 KiB of calloc is where it begins; what is measured at 64 KiB did not change.
+    # The change begins at 128 KiB, so the size of 64 KiB is unchanged.
     assert [piece["from_bytes"] for piece in second["pieces"]][-1] == 128 * KIB
     assert all("threshold" in change for change in second["difference"]["changes"])

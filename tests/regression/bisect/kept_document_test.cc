@@ -5,7 +5,7 @@
 namespace zerotax::bisect {
 namespace {
 
-/// Whether it is the same JSON again once it was read.
+/// Expects the same JSON for a value after the value was written and read.
 template <typename T>
 void expect_it_comes_back(const T& written) {
   const Json json(written);
@@ -32,14 +32,20 @@ TEST(KeptDocument, WhatBecameOfAVersionComesBack) {
   Version version;
   version.state = Version::State::kNotBuilt;
   version.reason = "exit status 2";
-  version.build = {Build::State::kFailed, true, 1.5, "", "exit status 2", "/log"};
+  version.build = Build{.state = Build::State::kFailed,
+                        .seconds = 1.5,
+                        .library = "",
+                        .reason = "exit status 2",
+                        .cached = true,
+                        .log = "/log"};
   expect_it_comes_back(version);
   version.state = Version::State::kMeasured;
-  version.build = {Build::State::kBuilt, false, 2, "/x.so", "", "/log"};
+  version.build = Build{
+      .state = Build::State::kBuilt, .seconds = 2, .library = "/x.so", .reason = "", .cached = false, .log = "/log"};
   version.measurement = Measurement{};
   version.measurement->baseline.allocator = "mine";
   version.measurement->baseline.version = std::string("1");
-  version.measurement->baseline.measured_on = Json::object();
+  version.measurement->baseline.measured_on = {};
   version.measurement->pieces = {{1024, 4096, thresholds::Doing::kNeedless}};
   expect_it_comes_back(version);
   const auto read = Json(version).get<Version>();

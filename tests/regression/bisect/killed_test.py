@@ -1,4 +1,4 @@
-"""What `zerotax history` and `bisect` leave behind when they are killed is gone after the next start, and nothing else."""
+"""The next `zerotax history` or `bisect` removes the files that a killed one left behind, and no other files."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,8 @@ from projects import GOOD, HOW, QUICK, ZEROES, make_project, run, untouched
 VERSIONS = [GOOD, GOOD, ZEROES, ZEROES]
 HISTORY = ("history", *QUICK, "--range", "main~2..main")
 BISECT = ("bisect", "--size", "64KiB", "--good", "main~3", "--bad", "main", "--expect", "zeroed_bytes == 0")
-# Of the steps of a bisection, but for its ends; of all versions of a history.
+# Shell condition that selects the versions whose build is held: for a bisection, the steps between its ends; for a
+# history, all versions.
 WITHIN = {HISTORY: "true", BISECT: "! grep -qx -e 1 -e 4 notes"}
 PATIENCE_S = 120
 
@@ -29,7 +30,7 @@ def wait_until(answer):
 
 
 def commands(*texts):
-    """The PIDs of all processes whose command lines contain these texts, but for dead ones."""
+    """Returns the PIDs of all live processes whose command lines contain these texts."""
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -48,7 +49,7 @@ def _project(tmp_path):
 
 @pytest.fixture(name="temporary")
 def _temporary(tmp_path):
-    """A folder for TMPDIR, and at the end nothing that was started with it runs."""
+    """Returns a folder for TMPDIR. At the end of the test, no process may run that was started with this TMPDIR."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     yield folder
@@ -59,7 +60,9 @@ def _temporary(tmp_path):
 
 @contextlib.contextmanager
 def started(words, project, temporary, build):
-    """The command, once its build is where it stays until it is killed: it made the file `holds`."""
+    """Starts the command, and waits until its build is held, which the file `holds` shows. Kills the command at the
+    end.
+    """
     command = [ZEROTAX, words[0], "--repo", project, *words[1:], "--build", build, *HOW[2:]]
     environment = clean_environment(XDG_CACHE_HOME=str(project.parent / "cache"), TMPDIR=str(temporary))
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -72,7 +75,7 @@ def started(words, project, temporary, build):
 
 
 def held_build(words, project):
-    """A build that gets no further within the command, as long as the file `hold` is there."""
+    """Returns a build that waits as long as the file `hold` exists."""
     folder = project.parent
     (folder / "hold").touch()
     return (f"if {WITHIN[words]} && test -e {folder}/hold; then touch {folder}/holds; "
@@ -113,7 +116,7 @@ def test_a_strangers_folder_and_that_of_a_living_one_are_left_alone(project, tem
     build = held_build(HISTORY, project)
     with started(HISTORY, project, temporary, build) as process, open(living / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # It runs while the next one starts, and has folders of its own.
+        # While the command is still running, the next command starts, and has its own folders.
         own = {path.name for path in temporary.iterdir()}
         assert len(own) == 4
         assert run("bisect", project, project.parent, *HOW, *BISECT[1:], temporary=temporary).returncode in (0, 1)
@@ -127,7 +130,7 @@ def test_a_strangers_folder_and_that_of_a_living_one_are_left_alone(project, tem
 
 
 def test_a_compiler_that_is_ended_by_sigterm_leaves_nothing(project, temporary):
-    # gcc has made the assembler's file when it starts the assembler, which is held.
+    # gcc creates the assembler's output file before it starts the assembler. The test holds the assembler.
     holder = project.parent / "holder.sh"
     holder.write_text(f"""#!/bin/sh
 case $1 in *as) touch {project.parent}/holds; sh -c 'sleep 1000; : {project.parent}';; esac

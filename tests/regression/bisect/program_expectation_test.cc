@@ -14,7 +14,7 @@ using baseline::Program;
 using record::runs::Metric;
 using record::runs::SiteNumber;
 
-/// A program with 1,148 to 1,150 faults, a process cc1 of 1 MiB, and two call stacks that end in reset.
+/// Returns a program with 1,148 to 1,150 faults, a process cc1 of 1 MiB, and two call stacks that end in reset.
 Program program() {
   Program made;
   made.metrics.all.fill(Range{5, 5});

@@ -1,4 +1,4 @@
-"""`zerotax history` and `bisect` of a command: the planted commit of a program is named, with the function that did it."""
+"""`zerotax history` and `bisect` of a command name the planted commit of a program, and the function responsible."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ COMMITS, PLANTED, FIXED, DO_NOT_BUILD = 40, 23, 36, (8, 20, 31)
 BUILD = "${CC:-gcc} -g -O1 -o {build}/decoder decoder.c"
 HOW = ("--build", BUILD)
 COMMAND = ("--", "{build}/decoder", "input")
-# 16 rounds of 1 MiB; where free returns the block, each round is filled by the kernel again.
+# 16 rounds of 1 MiB. If free returns the block, the kernel zeroes it again in each round.
 SOURCE_TEXT = """
 #include <malloc.h>
 #include <stdio.h>
@@ -41,7 +41,9 @@ def text_of(number):
 
 
 def make_program(folder, texts, tags=()):
-    """A repository of one line of programs: their commits. The input is a file of it."""
+    """Makes a repository with one line of programs, and returns their commits. The repository also contains the input
+    file.
+    """
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--initial-branch=main", ".")
     stream = []
@@ -72,7 +74,7 @@ def _cache(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="found")
 def _found(project, cache):
-    """(the checked document, the text, the report) of a bisection, in a tree with changes."""
+    """Returns (the checked document, the text, the report) of a bisection, in a tree with changes."""
     folder, _ = project
     (folder / "decoder.c").write_text("not even C")
     with untouched(folder):
@@ -150,8 +152,8 @@ def test_a_history_names_what_each_version_changed(project, cache, tmp_path):
     (["--size", "1MiB"], "--size is for an allocator"),
     (["--keep", "../x"], "'../x' is not below a version's files"),
     (["--expect", "page_fault <= 1"], "unknown metric 'page_fault'"),
-    (["--expect", "minor_faults in reset <= 1"], "'minor_faults' is not counted of a function"),
-    (["--expect", "calloc_calls <= 1MiB"], "'1MiB' is no number"),
+    (["--expect", "minor_faults in reset <= 1"], "'minor_faults' is not counted for a function"),
+    (["--expect", "calloc_calls <= 1MiB"], "'1MiB' is not a number"),
     (["--rounds", "0"], "invalid --rounds 0"),
     (["--expect", "page_faults <= 5"], "--good v1.0 is not as expected"),
 ])
@@ -219,7 +221,7 @@ void *calloc(size_t count, size_t bytes) {
 
 @pytest.mark.long("a project more")
 def test_an_allocators_commit_is_found_by_a_recorded_program(tmp_path):
-    """From the fourth version on, it zeroes what is zero already."""
+    """From the fourth version on, the allocator zeroes memory that is already zero."""
     calls = tmp_path / "loop.calls"
     done = zerotax("record", "--text", "/dev/null", "--calls", calls, "--allocator", "glibc", "--env",
                    "glibc:MALLOC_MMAP_THRESHOLD_=65536", "--", PROGRAMS / "loop", 3 * MIB // 2, 10)
@@ -234,5 +236,5 @@ def test_an_allocators_commit_is_found_by_a_recorded_program(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     check_schema(json.loads(file.read_text()), "bisect")
     assert commits[3][:10] in done.stdout and "Step 4" in done.stdout and "zeroed by the allocator" in done.stdout, done.stdout
-    refused(zerotax("bisect", *how[:4], *how[6:], "--", calls), "is a recording, and it is not said under which allocator")
+    refused(zerotax("bisect", *how[:4], *how[6:], "--", calls), "is a recording, but no allocator is given for its replay")
     refused(zerotax("bisect", *how, "--", "{build}/decoder"), "--library is for an allocator, but a command is given")

@@ -1,4 +1,4 @@
-"""Git repositories of a small allocator, made by a test: each commit is a version of it."""
+"""Git repositories of a small allocator, made by a test. Each commit is a version."""
 
 import contextlib
 import hashlib
@@ -14,13 +14,13 @@ BUILD = "${CC:-gcc} -shared -fPIC -O1 -fno-builtin -o {build}/liballocator.so al
 LIBRARY = "{build}/liballocator.so"
 HOW = ("--build", BUILD, "--library", LIBRARY)
 QUICK = ("--size", "64KiB", "--no-thresholds")
-# What a version is: a size from which calloc zeroes needlessly, or what it does otherwise.
+# The versions by name. A version is a size from which calloc zeroes needlessly, or a different behavior.
 GOOD, BROKEN, CRASHES = NEVER, "broken", "crashes"
 ZEROES = "0"
 
 
 def git(folder, *words, **environment):
-    """What a git command printed; it must succeed."""
+    """Returns the output of a git command, which must succeed."""
     done = subprocess.run(
         ["git", "-C", str(folder), *map(str, words)], capture_output=True, text=True, check=False,
         env=clean_environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null", **environment))
@@ -29,15 +29,16 @@ def git(folder, *words, **environment):
 
 
 def policy(version):
-    """policy.h of a version."""
+    """Returns policy.h of a version."""
     zeroes = version if version not in (BROKEN, CRASHES) else NEVER
     return (f"#define PLANTED_ZEROES_FROM {zeroes}\n#define PLANTED_CRASH {int(version == CRASHES)}\n"
             + ("this does not compile;\n" if version == BROKEN else ""))
 
 
 def make_graph(folder, commits, branch="main", tags=()):
-    """A repository of these commits, with `branch`, the last one, checked out: full names by name. Each commit is (name,
-    version, names of its parents)."""
+    """Makes a repository of these commits, and checks out `branch`, which ends with the last commit. Returns the full
+    names of the commits by short name. Each commit is (name, version, names of its parents).
+    """
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", f"--initial-branch={branch}", ".")
     stream = []
@@ -69,13 +70,17 @@ def make_graph(folder, commits, branch="main", tags=()):
 
 
 def make_project(folder, versions, tags=()):
-    """A repository of one line of these versions, oldest first: the commits. tags: (name, which version)."""
+    """Makes a repository with one line of these versions, oldest first, and returns its commits. `tags` are (name,
+    index of the version).
+    """
     line = [(number, version, [number - 1] if number > 1 else []) for number, version in enumerate(versions, 1)]
     return list(make_graph(folder, line, tags=tags).values())
 
 
 def state_of(folder):
-    """All that must not change: files, index, references, worktrees, settings, and what is in the git folder."""
+    """Returns everything that must not change: files, index, references, worktrees, settings, and the content of the
+    git folder.
+    """
     found = {
         "status": git(folder, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--ignored")
         if git(folder, "rev-parse", "--is-bare-repository") == "false" else "bare",
@@ -90,7 +95,7 @@ def state_of(folder):
 
 @contextlib.contextmanager
 def untouched(*folders):
-    """Fails if anything of these repositories changes meanwhile."""
+    """Fails if these repositories change within the with block."""
     before = [state_of(folder) for folder in folders]
     yield
     for folder, was in zip(folders, before):
@@ -99,13 +104,13 @@ def untouched(*folders):
 
 
 def builds_in(cache):
-    """The folders of built versions in a cache, and when each was made."""
+    """Returns the folders of built versions in a cache, and their creation times."""
     return {path.parent.name: path.stat().st_mtime_ns
             for path in pathlib.Path(cache).glob("zerotax/history/*/build.log")}
 
 
 def run(command, repository, cache, *words, temporary=None, **environment):
-    """`zerotax history` or `bisect` of a repository, with a cache of the test's own."""
+    """Runs `zerotax history` or `bisect` on a repository, with a separate cache for the test."""
     if temporary is not None:
         environment["TMPDIR"] = os.fspath(temporary)
-    return zerotax(command, "--repo", repository, *words, XDG_CACHE_HOME=str(cache), **environment)
+    return zerotax(command, "--full", "--repo", repository, *words, XDG_CACHE_HOME=str(cache), **environment)

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "committed_documents.h"
+#include "compare/compare_document.h"
 #include "os/environment.h"
 
 namespace zerotax::compare {
@@ -17,13 +19,18 @@ bench::Observed observed(double faults, double zeroed_bytes = 0, double calls = 
   return {{100}, counts};
 }
 
-BenchComparison compared(const std::vector<BenchEntry>& before, const std::vector<BenchEntry>& after) {
+BenchComparison compared(const std::vector<bench::Benchmark>& before, const std::vector<bench::Benchmark>& after) {
   const Json environment = describe_environment();
   return compare_bench_files({"old", {"./b"}, environment, before}, {"new", {"./b"}, environment, after});
 }
 
 OutcomeKind kind_of(const bench::Observed& before, const bench::Observed& after) {
   return compared({{"a", before, before}}, {{"a", after, before}}).benchmarks.front().kind;
+}
+
+TEST(CompareDocuments, ThatAreCommittedAreWrittenAsTheyWereRead) {
+  expect_committed_documents_come_back<CompareDocument>("zerotax.compare/1", 7);
+  expect_committed_documents_come_back<AlongDocument>("zerotax.crossover/1", 1);
 }
 
 TEST(CompareBench, NeedsAFaultOrAPageAndATenth) {
@@ -60,7 +67,7 @@ TEST(CompareBench, SaysWhatIsInOneFileAlone) {
 TEST(CompareBench, SaysWhereConditionsDiffer) {
   Json other = describe_environment();
   other["kernel"] = "6.1.0-zerotax";
-  const BenchEntry entry{"a", observed(0), observed(0)};
+  const bench::Benchmark entry{"a", observed(0), observed(0)};
   const BenchComparison comparison =
       compare_bench_files({"old", {"./b"}, describe_environment(), {entry}}, {"new", {"./b"}, other, {entry}});
   EXPECT_NE(comparison.notes.front().find("6.1.0-zerotax"), std::string::npos);

@@ -1,4 +1,6 @@
-"""`zerotax compare --along`: what it writes, what it refuses, and crossings that are there by construction, not by speed."""
+"""`zerotax compare --along`: its output, its refusals, and crossings. The crossings follow from the planted behavior,
+not from speed.
+"""
 
 import json
 
@@ -6,7 +8,8 @@ import pytest
 from conftest import BUILD, MIB, PLANTED, check_schema, interrupt, zerotax
 
 LARGECACHE = BUILD / "lib" / "liblargecache.so"
-# Clears every block below 64 MiB and maps larger ones each time; and the other way round (glibc maps those above 32 MiB).
+# One configuration clears every block below 64 MiB and maps each larger block. The other configuration does the
+# opposite (glibc maps blocks above 32 MiB).
 BELOW = ("below=" + str(LARGECACHE), "below:LARGECACHE_ENTRY_LIMIT=64MiB")
 ABOVE = ("above=" + str(LARGECACHE), "above:LARGECACHE_THRESHOLD=64MiB", "above:LARGECACHE_ENTRY_LIMIT=1GiB")
 CRASH = f"crash={PLANTED / 'libplanted_crash.so'}"
@@ -14,12 +17,12 @@ FEW = ("--rounds", 3, "--grid", 1)
 
 
 def words(one, other):
-    """The arguments that compare two configurations."""
+    """Returns the arguments that compare two configurations."""
     return [one[0], other[0], *[word for setting in (*one[1:], *other[1:]) for word in ("--env", setting)]]
 
 
 def along(*arguments, axis="size"):
-    """The words of a comparison along an axis."""
+    """Returns the words of a comparison along an axis."""
     return ("compare", *arguments, "--along", axis)
 
 
@@ -41,7 +44,8 @@ def cliff():
 
 
 def test_a_cliff_is_bracketed_where_it_was_built(cliff):
-    # One of the two clears 64 MiB or so where the other maps: a factor of a thousand, whatever the machine.
+    # At about 64 MiB, one side clears the block and the other side maps it. On any machine, these times differ by a
+    # factor of a thousand.
     assert cliff["verdict"] == "crossings"
     crossing, = cliff["crossings"]
     assert crossing["certain"] and crossing["jump"] and crossing["share"] == 1
@@ -52,7 +56,7 @@ def test_a_cliff_is_bracketed_where_it_was_built(cliff):
 
 def test_refining_narrows_the_gap(cliff):
     crossing, = cliff["crossings"]
-    # 40 to 80 MiB, twice quartered.
+    # The range from 40 to 80 MiB is divided into quarters twice.
     assert crossing["high"] / crossing["low"] < 2 ** (1 / 15)
     assert {point["pass"] for point in cliff["points"]} == {0, 1, 2}
 
@@ -72,7 +76,6 @@ def test_the_other_way_round_it_is_the_same_cliff():
 
 
 def test_one_that_is_cheaper_everywhere():
-    # The one clears blocks that the other maps each time.
     found = compare(*words(ABOVE, ("glibc",)), "--from", "80MiB", "--to", "160MiB", *FEW)
     assert (found["verdict"], found["crossings"]) == ("none in range", [])
     stretch, = found["stretches"]
@@ -80,14 +83,13 @@ def test_one_that_is_cheaper_everywhere():
 
 
 def test_the_text_fits_a_terminal_and_the_file_is_the_same_finding(tmp_path):
-    done = zerotax(*along("glibc", "largecache", "--from", "64MiB", "--to", "256MiB", *FEW), "--json",
+    done = zerotax(*along("glibc", "largecache", "--from", "64MiB", "--to", "256MiB", *FEW), "--full", "--json",
                    tmp_path / "crossover.json")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80, done.stdout
     found = json.loads((tmp_path / "crossover.json").read_text())
     check_schema(found, "crossover")
     assert ("crossing at " if found["crossings"] else "none in range") in done.stdout
-    # Below 128 MiB largecache clears blocks that glibc maps each time.
     assert found["stretches"][0]["cheaper"] == "glibc" and found["points"][0]["ratio"]["median"] < 0.1
 
 
@@ -98,7 +100,8 @@ def test_by_touched_fraction():
     assert (found["cost"], found["thread"], found["pairs_per_point"]) == ("calloc", "worker", 3)
     fractions = [point["touch"] for point in found["points"]]
     assert fractions[0] == 0 and fractions[-1] == 1
-    # Of 16 pages 0.001 to 0.03 are all one: measured once.
+    # In a block of 16 pages, the fractions from 0.001 to 0.03 all mean one page, so only one of these fractions is
+    # measured.
     assert sum(0 < fraction <= 1 / 16 for fraction in fractions) == 1
 
 
@@ -111,7 +114,7 @@ def test_a_place_whose_probe_crashes_is_left_out_with_its_reason():
 
 
 def test_places_that_are_left_out_are_said_so():
-    done = zerotax(*along("glibc", CRASH, "--from", "1MiB", "--to", "2MiB", *FEW))
+    done = zerotax(*along("glibc", CRASH, "--from", "1MiB", "--to", "2MiB", *FEW), "--full")
     assert done.returncode == 1
     assert "1 MiB is left out: crash: killed by SIGSEGV" in done.stdout
     assert "not measured" in done.stdout
@@ -119,7 +122,7 @@ def test_places_that_are_left_out_are_said_so():
 
 def test_an_interrupted_comparison_says_so_and_keeps_its_pairs(tmp_path):
     file = tmp_path / "crossover.json"
-    # So many pairs that it does not end before it is interrupted.
+    # There are so many pairs that the command is still running when the test interrupts it.
     arguments = ["glibc", "jemalloc", "--from", "64KiB", "--to", "1MiB", "--rounds", "1000", "--json", str(file)]
     text, _ = interrupt(*along(*arguments), after_s=3)
     found = json.loads(file.read_text())

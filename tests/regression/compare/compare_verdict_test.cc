@@ -5,7 +5,8 @@
 namespace zerotax::compare {
 namespace {
 
-/// A point of 1 MiB whose exact figures are zero, and whose pairs all have this ratio; a ratio of 0: no pairs.
+/// Returns a point of 1 MiB whose exact metrics are zero, and whose pairs all have this ratio. For a ratio of 0, the
+/// point has no pairs.
 ComparedPoint point(double ratio) {
   ComparedPoint made{"calloc_loop", 1 << 20, 0, "main", {"old", "", {}, {}}, {"new", "", {}, {}}, {}, ""};
   for (ComparedSide* side : {&made.before, &made.after}) {
@@ -56,6 +57,15 @@ TEST(CompareVerdict, AHeaderThatIsZeroedDecidesNothing) {
   EXPECT_EQ(verdict.reason, "zeroed bytes 0 -> 8 (decides nothing); time is the same");
 }
 
+TEST(CompareVerdict, MoreThan256KiBOfZeroingDecidesAtEverySize) {
+  ComparedPoint large = point(1);
+  large.size_bytes = 48 << 20;
+  large.after.work.zeroed_bytes = Figures{256 << 10, 256 << 10};
+  EXPECT_EQ(judged(large).kind, CompareKind::kSame);
+  large.after.work.zeroed_bytes = Figures{3 << 20, 3 << 20};
+  EXPECT_EQ(judged(large).kind, CompareKind::kSlower);
+}
+
 TEST(CompareVerdict, AFigureThatVariesIsNoDifference) {
   ComparedPoint varies = point(1);
   varies.after.work.zeroed_bytes = Figures{1 << 20, 0};
@@ -92,7 +102,7 @@ TEST(CompareVerdict, OneProcessEachProvesNothingUnlessItIsTheSame) {
   files.after.ns = 5000;
   EXPECT_EQ(judged(files).kind, CompareKind::kAmbiguous);
   files.after.work.faults = Figures{256};
-  EXPECT_EQ(judged(files).kind, CompareKind::kSlower) << "what is counted is exact";
+  EXPECT_EQ(judged(files).kind, CompareKind::kSlower) << "counts are exact";
 }
 
 TEST(CompareVerdict, TheExitStatusIsTheWorst) {

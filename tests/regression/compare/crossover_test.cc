@@ -1,4 +1,4 @@
-// Crossings of curves that are known, with noise that is known.
+// Tests crossings of known curves with known noise.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,17 +17,18 @@ using CostCurve = std::function<double(double at)>;
 
 constexpr int kSets = 100;
 constexpr std::size_t kPairs = 9;
-/// Fewer resamples where data sets are many, so that it ends in time under a sanitizer too.
+/// Tests with many data sets use fewer resamples, so that the tests end in time even under a sanitizer.
 const CrossoverMethod kQuick{400};
 
-/// A normal deviate by Box and Muller, the same everywhere.
+/// Returns a normally distributed number by the method of Box and Muller, the same on every machine.
 double normal(Random& random) {
   const double u = (static_cast<double>(random.next() >> 11) + 0.5) / 9007199254740992.0;
   const double v = (static_cast<double>(random.next() >> 11) + 0.5) / 9007199254740992.0;
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
 }
 
-/// Pairs of processes: each cost is its curve's, times log-normal noise of this standard deviation.
+/// Returns pairs of processes. Each cost is the curve's value at its place, times log-normal noise with this standard
+/// deviation.
 std::vector<PairedSample> observe(const std::vector<double>& places, const CostCurve& a, const CostCurve& b,
                                   double noise, std::uint64_t seed, std::size_t pairs = kPairs) {
   Random random(seed);
@@ -42,7 +43,7 @@ std::vector<PairedSample> observe(const std::vector<double>& places, const CostC
   return samples;
 }
 
-/// 64 KiB to 256 MiB, two an octave.
+/// Returns sizes from 64 KiB to 256 MiB, two per octave.
 std::vector<double> sizes() {
   std::vector<double> grid;
   for (int step = 0; step <= 24; ++step) grid.push_back(65'536 * std::exp2(step / 2.0));
@@ -53,7 +54,7 @@ double flat(double) { return 50'000; }
 double line(double size) { return 2'000 + 0.01 * size; }
 constexpr double kLineMeetsFlat = 4'800'000;
 
-/// Above `flat` in the middle only.
+/// Returns a curve that is above `flat` only in the middle.
 double hump(double size) {
   const double octaves = std::log2(size / (4.0 * 1024 * 1024));
   return 50'000 * std::exp2(1 - octaves * octaves / 9);
@@ -97,11 +98,12 @@ TEST(Crossover, OfTouchedFractionsIsInterpolatedLinearlyFromZeroOn) {
   const Crossover found = find_crossover(observe(fractions, mapped_anew, cleared, 0.02, 3), Axis::kLinear);
   ASSERT_EQ(found.crossings.size(), 1U);
   EXPECT_TRUE(found.crossings[0].certain);
-  // 140/700; between 0.1 and 0.3 the ratio is no straight line.
+  // The fraction is 140/700. Between 0.1 and 0.3, the ratio is not a straight line.
   EXPECT_NEAR(found.crossings[0].at, 0.2, 0.04);
 }
 
-/// In how many of the data sets the true crossing is certain and lies in its interval, after this many refinements.
+/// Returns the number of data sets in which the crossing is certain, and the true crossing lies in its interval, after
+/// this many refinements.
 int covered(double noise, double at, const CostCurve& a, unsigned refinements) {
   int hits = 0;
   for (unsigned set = 0; set < kSets; ++set) {
@@ -214,7 +216,7 @@ TEST(Crossover, OfACliffTheWholeGapIsTheInterval) {
   }
 }
 
-/// In how many data sets of one curve against itself a crossing is certain.
+/// Returns the number of data sets in which a crossing is certain although the two curves are equal.
 int false_alarms(double noise, std::size_t pairs) {
   int alarms = 0;
   for (unsigned set = 0; set < kSets; ++set) {

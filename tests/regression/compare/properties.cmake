@@ -1,2 +1,2 @@
-# crossover_test counts over many simulated comparisons: under a sanitizer that takes minutes.
+# crossover_test counts over many simulated comparisons, which takes minutes under a sanitizer.
 set_tests_properties(unit.crossover_test PROPERTIES TIMEOUT 1200)

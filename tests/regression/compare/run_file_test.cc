@@ -109,7 +109,7 @@ TEST(RunFile, ConditionsThatDifferAreNamed) {
   other["thp"] = "always";
   EXPECT_EQ(differing_conditions(one, other), "kernel: 6.18 and 6.1; thp: madvise and always");
   other = environment();
-  // After each boot there are a few pages more or less, but swap exists or not.
+  // After each boot, the size of the memory differs by a few pages. Swap either exists or does not.
   Json large = environment();
   large["memory_bytes"] = other["memory_bytes"] = 8'000'000'000;
   other["memory_bytes"] = 8'000'004'096;

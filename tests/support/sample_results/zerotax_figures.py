@@ -1,4 +1,4 @@
-"""What the tests of figures look at: lines, words, and the scripts as a user starts them."""
+"""Helpers for the tests of figures: lines, words, and the scripts as a user starts them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ PLOTS = Path(__file__).resolve().parents[3] / "plots"
 
 
 def drawn(axes: Any) -> dict[str, list[tuple[float, float]]]:
-    """The points of each line that has a name."""
+    """Returns the points of each line that has a name."""
     return {line.get_label(): list(zip(*line.get_data())) for line in axes.lines
             if not line.get_label().startswith("_")}
 
 
 def words(figure: Any) -> str:
-    """Everything that is written around the panels."""
+    """Returns all text around the panels."""
     return " ".join(text.get_text() for text in figure.texts)
 
 
 def script(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs plots/NAME.py: with an environment of its own in a new interpreter, otherwise in a fork of this one, which has
-    read matplotlib already."""
+    """Runs plots/NAME.py. A script that needs another environment runs in a new interpreter. Any other script runs in a
+    fork of this interpreter, which has already loaded matplotlib.
+    """
     words = [str(PLOTS / f"{name}.py"), *map(str, arguments)]
     if environment:
         return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False,
@@ -43,14 +44,14 @@ def script(name: str, *arguments: object, **environment: str) -> subprocess.Comp
 
 
 def as_main(words: list[str], out: Any, errors: Any) -> int:
-    """Runs the script of these words as the interpreter would, and returns the status to exit with."""
+    """Runs the script that these words name, as the interpreter would. Returns the exit status."""
     sys.argv, sys.stdout, sys.stderr = words, out, errors
     status: object = 0
     try:
         runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
         status = ended.code or 0
-    except BaseException:  # whatever it is, the interpreter would print it
+    except BaseException:  # like the interpreter, prints any exception
         traceback.print_exc()
         status = 1
     out.flush()

@@ -1,7 +1,6 @@
-"""A results folder for tests, in the shape of the notes in docs and without any randomness.
-
-The numbers follow what was seen on Linux 6.18 (glibc 2.36 and Debian 12's allocators); they are a
-model, so tests and examples may use them, and no claim may.
+"""A results folder for tests, in the format that docs describe and without any randomness. The numbers are a model that
+follows measurements on Linux 6.18 (glibc 2.36 and Debian 12's allocators). Tests and examples may use the model, but
+claims must not.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ VERSIONS = {"glibc": "2.36", "jemalloc": "5.3.0", "mimalloc": "2.0.9", "tcmalloc
 
 
 def na(why: str) -> dict[str, str]:
-    """A figure that could not be measured."""
+    """Returns a metric that could not be measured."""
     return {"na": why}
 
 
 def behaviour(name: str, size: int, touched: bool) -> tuple[int, bool, float, float]:
-    """(bytes zeroed, fresh from the kernel, base ns of calloc, base ns of free) in the model."""
+    """Returns (bytes zeroed, whether fresh from the kernel, base ns of calloc, base ns of free) in the model."""
     if name == "glibc":
         small = size < 32 * MIB
         return (size if small else 0, not small, 90 if small else 8_000, 60 if small else 9_000)
@@ -44,13 +43,13 @@ def behaviour(name: str, size: int, touched: bool) -> tuple[int, bool, float, fl
 
 
 def spread(median: float) -> dict[str, float]:
-    """Median, 5th and 95th percentile."""
+    """Returns a spread of times with this median: the median, and the 5th and 95th percentile."""
     return {"median": round(median, 1), "p05": round(median * .92, 1),
             "p95": round(median * 1.35 + 20, 1)}
 
 
 def point(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str, Any]:
-    """A point that the schema accepts; `changes` replace keys of it."""
+    """Returns a point that the schema accepts. `changes` replace its keys."""
     zeroed, fresh, calloc_ns, free_ns = behaviour(name, size, touch > 0)
     pages = size // PAGE
     calloc_faults = (pages + 7 if zeroed else 1) if fresh else 0
@@ -80,7 +79,7 @@ def point(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str,
 
 
 def receiving(name: str, size: int, case: str = "recv_buffer", **changes: Any) -> dict[str, Any]:
-    """A point of a case that receives; `changes` replace keys of its transfer."""
+    """Returns a point of a case that receives. `changes` replace keys of its transfer."""
     raw = point(name, size, case=case)
     zeroed = raw["zeroed_bytes"]
     us = 25 + raw["calloc_ns"]["median"] / 1000
@@ -93,7 +92,7 @@ def receiving(name: str, size: int, case: str = "recv_buffer", **changes: Any) -
 
 
 def forking(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[str, Any]:
-    """A point of a case that forks; `changes` replace keys of its fork."""
+    """Returns a point of a case that forks. `changes` replace keys of its fork."""
     raw = point(name, size, touch, case="fork_after_calloc")
     pages = size // PAGE
     shared = pages if touch == 1 or raw["zeroed_bytes"] == size else 0
@@ -110,7 +109,7 @@ def forking(name: str, size: int, touch: float = 0.0, **changes: Any) -> dict[st
 
 
 def failed(name: str, size: int, touch: float, status: str, reason: str) -> dict[str, Any]:
-    """A point whose process did not finish: no figure of it is known."""
+    """Returns a point whose process did not finish. All its metrics are unknown."""
     raw = point(name, size, touch, status=status, reason=reason, first_ops=[], ops=0)
     for key in raw:
         if key.endswith(("_ns", "_bytes", "_faults", "syscalls", "_method", "_stores", "home")) \
@@ -120,19 +119,19 @@ def failed(name: str, size: int, touch: float, status: str, reason: str) -> dict
 
 
 def points() -> list[dict[str, Any]]:
-    """Seven allocators over every size, with touch 0 and 1."""
+    """Returns points of seven allocators at every size, with touch 0 and 1."""
     return [point(name, size, touch) for name in VERSIONS for touch in (0.0, 1.0)
             for size in SIZES]
 
 
 def small(*extra: dict[str, Any]) -> list[dict[str, Any]]:
-    """glibc and mimalloc at three sizes, touch 0 and 1, and more."""
+    """Returns points of glibc and mimalloc at three sizes, with touch 0 and 1, and the points in `extra`."""
     return [point(name, size, touch) for name in ("glibc", "mimalloc")
             for size in (MIB, 100 * MIB, 1000 * MIB) for touch in (0.0, 1.0)] + list(extra)
 
 
 def run(count: int) -> dict[str, Any]:
-    """The object of run.json for a folder of `count` points."""
+    """Returns the object of run.json for a folder of `count` points."""
     return copy.deepcopy({
         "schema": "zerotax.run/1", "zerotax_version": "0.1.0", "state": "complete",
         "started": "2026-11-20T05:10:00Z", "finished": "2026-11-20T05:14:09Z",
@@ -151,7 +150,7 @@ def run(count: int) -> dict[str, Any]:
 
 def write(folder: Path, measured: list[dict[str, Any]], head: dict[str, Any] | None = None,
           tail: str = "") -> Path:
-    """Writes run.json and points.jsonl into the folder, `tail` after the last line."""
+    """Writes run.json and points.jsonl into the folder, with `tail` after the last line."""
     folder.mkdir(parents=True, exist_ok=True)
     head = run(len(measured)) if head is None else head
     (folder / "run.json").write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")

@@ -5,23 +5,23 @@
 #include <string.h>
 #define SIZE @SIZE@UL
 
-/* Looks at a block of calloc, fills it and frees it. Returns the offset of a byte that was not zero, or -1. */
+/* Checks a block from calloc, fills it and frees it. Returns the offset of a byte that was not zero, or -1. */
 static long look(void) {
   unsigned char *block = calloc(1, SIZE);
   long found = -1;
   if (block == NULL) exit(2);
-  __asm__ volatile("" : : "r"(block) : "memory"); /* the compiler may not take it for zero */
+  __asm__ volatile("" : : "r"(block) : "memory"); /* keeps the compiler from assuming zeros */
   for (size_t at = 0; at < SIZE && found < 0; at++) {
     if (block[at] != 0) found = (long)at;
   }
   memset(block, 0xa5, SIZE);
-  __asm__ volatile("" : : "r"(block) : "memory"); /* nor leave the filling out */
+  __asm__ volatile("" : : "r"(block) : "memory"); /* keeps the compiler from removing the memset */
   free(block);
   return found;
 }
 
 int main(void) {
-  free(malloc(1)); /* the allocator is set up */
+  free(malloc(1)); /* initializes the allocator */
   for (int i = 1; i <= 10; i++) {
     long offset = look();
     printf("call %2d (%s): ", i, i == 1 ? "fresh" : "reused");

@@ -11,7 +11,7 @@
 #define BUFFERS 8
 static size_t page; /* bytes */
 
-/* Page faults of one round: buffers allocated, a byte written to each page, all of them freed. */
+/* Returns the page faults of one round: allocate the buffers, write a byte to each page, and free all of them. */
 static long one_round(const char *what) {
   struct rusage before, after;
   struct timespec from, to;
@@ -31,7 +31,7 @@ static long one_round(const char *what) {
 }
 
 int main(void) {
-  page = (size_t)sysconf(_SC_PAGESIZE), prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  page = (size_t)sysconf(_SC_PAGESIZE), prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* one page per fault */
   long pages = (long)(BUFFERS * (SIZE / page)), fresh = one_round("first round (fresh)"), again = 0;
   for (int i = 2; i <= 9; i++) again = one_round(i == 2 ? "second round" : "later round");
   int shows = @SHOWS@;

@@ -10,7 +10,7 @@
 #define SIZE @SIZE@UL
 static size_t page; /* bytes */
 
-/* Page faults of one round: calloc, a byte written to each page, free. */
+/* Returns the page faults of one round: calloc, write a byte to each page, and free. */
 static long one_round(const char *what) {
   struct rusage before, after;
   struct timespec from, to;
@@ -29,8 +29,8 @@ static long one_round(const char *what) {
 
 int main(void) {
   page = (size_t)sysconf(_SC_PAGESIZE);
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
-  free(malloc(1));                       /* the allocator is set up */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* one page per fault */
+  free(malloc(1));                       /* initializes the allocator */
   long pages = (long)(SIZE / page), fresh = one_round("first round (fresh)"), again = 0;
   for (int i = 2; i <= 9; i++) again = one_round(i == 2 ? "second round" : "later round (reused)");
   int shows = @SHOWS@;

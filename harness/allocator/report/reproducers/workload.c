@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#define LIMIT @LIMIT@L /* page faults: halfway between both allocators */
+#define LIMIT @LIMIT@L /* limit of page faults, halfway between both allocators */
 #define PAGE @PAGE@UL   /* bytes */
 
-/* malloc, calloc, aligned to 2^more, realloc of block `more`, free; touch: `more` pages from page `bytes` on. */
+/* malloc, calloc, aligned to 2^more, realloc of block `more`, free, or touch of `more` pages from page `bytes` on. */
 struct call { enum { MALLOC, CALLOC, ALIGNED, REALLOC, FREE, TOUCH } what; unsigned block; unsigned long bytes, more; };
 @CALLS@
 static struct { char *at; unsigned long bytes; } blocks[@BLOCKS@];
@@ -28,13 +28,13 @@ static void make(const struct call *c) {
   } else if (c->what != FREE) {
     if (*at == NULL) exit(2);
     blocks[c->block].bytes = c->bytes;
-    if (c->bytes < 16384) memset(*at, 1, c->bytes); /* small blocks are written to */
+    if (c->bytes < 16384) memset(*at, 1, c->bytes); /* small blocks are always written to */
   }
 }
 
 int main(void) {
   struct rusage before, after;
-  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a fault is a page */
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* one page per fault */
   getrusage(RUSAGE_SELF, &before);
   for (unsigned long i = 0; i < COUNT; i++) make(&calls[i]);
   getrusage(RUSAGE_SELF, &after);

@@ -1,5 +1,6 @@
-// Numbers of the kernel's interface that older headers, and musl's, do not have. From include/uapi of Linux 6.18; the
-// same on x86-64 and aarch64.
+// Numbers of the kernel's interface that older headers and musl's headers lack. These numbers come from include/uapi of
+// Linux 6.18, and are the same on x86-64 and aarch64. Beside each name is the kernel version that introduced the
+// number.
 #pragma once
 
 #include <stdint.h>
@@ -69,7 +70,7 @@ struct scan_request {
   uint64_t inverted, all_of, any_of, wanted;
 };
 
-// /proc/self/pagemap, an entry a page.
+// Bits of /proc/self/pagemap, which has one entry per page.
 #define PAGEMAP_PRESENT (1UL << 63)
 #define PAGEMAP_SWAPPED (1UL << 62)
 #define PAGEMAP_SOFT_DIRTY (1UL << 55)

@@ -1,5 +1,5 @@
-// What brk promises. The steps are relative to the break that the process has; nothing of the C library moves it
-// meanwhile, because a test allocates nothing.
+// Tests of brk. The steps are relative to the process's current break. The C library does not move the break during a
+// test, because a test allocates nothing.
 #include <sys/mman.h>
 
 #include "contract/suite/suite.h"
@@ -7,7 +7,7 @@
 static unsigned char* begin_of_growth(void) {
   unsigned char* end = k_brk(NULL);
   need(end != NULL && end != (unsigned char*)-1, "brk");
-  // Whole pages, so that what lies in front stays out of it.
+  // Starts at a page boundary, because the test covers whole pages only.
   const size_t odd = (uintptr_t)end % page;
   if (odd != 0) {
     end += page - odd;

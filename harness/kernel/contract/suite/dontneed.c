@@ -1,4 +1,4 @@
-// What MADV_DONTNEED promises.
+// Tests of MADV_DONTNEED.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What holes in files that live in memory promise: memfd, tmpfs and shared mappings.
+// Tests of holes in files that live in memory: memfd, tmpfs and shared mappings.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static void removed(void) {
   expect(p + 12 * page, 20 * page, kPattern, "behind MADV_REMOVE");
 }
 
-// The folders that may be a tmpfs, and need not exist.
+// Opens a new file in the first of these folders that accepts one. The folders need not be tmpfs, and need not exist.
 static int tmpfs_file(void) {
   static const char* const kPaths[] = {"/dev/shm/contract-XXXXXX", "/run/contract-XXXXXX", "/tmp/contract-XXXXXX"};
   for (size_t i = 0; i < sizeof kPaths / sizeof kPaths[0]; ++i) {

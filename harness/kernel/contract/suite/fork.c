@@ -1,4 +1,4 @@
-// What copy-on-write promises after a fork.
+// Tests of copy-on-write after a fork.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-// What MADV_FREE, MADV_COLD and MADV_PAGEOUT promise. Memory pressure is made by MADV_PAGEOUT: it takes pages that were
-// freed at once, without swap and without filling the machine.
+// Tests of MADV_FREE, MADV_COLD and MADV_PAGEOUT. MADV_PAGEOUT replaces memory pressure: the kernel reclaims freed
+// pages at once, without swap and without a full machine.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ static void old_or_zero(void) {
   expect_old_or_zero(p, 256 * page, kPattern, "after MADV_FREE");
 }
 
-// A write comes between: of one byte, to every second page.
+// After MADV_FREE, writes one byte to every second page.
 static void write_cancels(void) {
   unsigned char* p = freed(64);
   for (size_t i = 0; i < 64; i += 2) {
@@ -41,7 +41,7 @@ static void write_cancels(void) {
   for (size_t i = 0; i < 64; i += 2) {
     unsigned char* at = p + i * page;
     expect(at, 1, kOther, "in a page that was written after MADV_FREE");
-    // The rest of the page: as it was, or zero if it had gone before the write.
+    // The rest of the page has its old bytes, or zeros if the kernel reclaimed the page before the write.
     expect(at + 1, page - 1, at[1] == 0 ? 0 : kPattern, "in the rest of a page that was written after MADV_FREE");
   }
   if (!reclaimed) kept("without memory pressure: madvise(MADV_PAGEOUT): %s", error_name(errno));

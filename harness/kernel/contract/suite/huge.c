@@ -1,4 +1,4 @@
-// What huge pages promise: nobody but the clock may notice them.
+// Tests of huge pages, which must not change any content.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -8,10 +8,11 @@
 
 static size_t huge_bytes(void) {
   const long known = number_in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-  return known > 0 ? (size_t)known : page / 8 * page;  // otherwise what a page of page tables covers
+  return known > 0 ? (size_t)known : page / 8 * page;  // the fallback is the number of bytes that one page of page
+                                                       // table entries maps
 }
 
-// Three aligned huge pages' room, where nothing was touched; `huge` is the middle one.
+// Maps space for three aligned huge pages without touching it. Returns the middle huge page, of `huge` bytes.
 static unsigned char* room_for(size_t huge) {
   if (huge > (size_t)32 << 20) not_testable("a huge page is %zu bytes here", huge);
   unsigned char* p = map_pages(4 * huge / page);
@@ -21,7 +22,8 @@ static unsigned char* room_for(size_t huge) {
   return aligned;
 }
 
-// Whether these are one huge page now: MADV_COLLAPSE (6.1) succeeds on what is one, too.
+// Collapses these pages into one huge page. MADV_COLLAPSE (needs Linux 6.1 or later) also succeeds if the pages are a
+// huge page already.
 static void make_huge(unsigned char* p, size_t huge) {
   if (k_madvise(p, huge, kCollapse) == 0) return;
   if (errno == EINVAL) unsupported(errno, "madvise(MADV_COLLAPSE), which makes a huge page for certain");
@@ -106,7 +108,7 @@ static void forked(void) {
   expect(p, huge, kPattern, "in the parent's huge page, after the child wrote to a part of it");
 }
 
-// A page of several small ones, which are not the size of one entry of a page table above (mTHP, 6.8).
+// Tests a page that consists of several small pages but is smaller than a huge page (mTHP, since Linux 6.8).
 static void medium_discarded(void) {
   const size_t medium = 16 * page;
   unsigned char* p = map_pages((size_t)3 * 16);

@@ -34,7 +34,8 @@ struct word {
   const char* name;
 };
 
-// "A | B"; what has no name is a number. Valid until the fourth next call.
+// The names of flags, as in "A | B"; a flag without a name is a number. The text stays valid until the fourth call
+// after this one.
 static const char* flag_text(int flags, const struct word* words, size_t count, const char* none) {
   static char texts[4][120];
   static unsigned next;
@@ -84,14 +85,15 @@ static const char* advice_text(int advice) {
   for (size_t i = 0; i < sizeof kWords / sizeof kWords[0]; ++i) {
     if (kWords[i].value == advice) return kWords[i].name;
   }
-  // Older headers do not have them: a number, and its name beside it.
+  // Older headers lack these names, so the program contains each flag as a number, with the name beside it.
   for (size_t i = 0; i < sizeof kRecent / sizeof kRecent[0]; ++i) {
     if (kRecent[i].value == advice) snprintf(text, sizeof text, "%d /* %s */", advice, kRecent[i].name);
   }
   return text;
 }
 
-// Under a limit, what should have failed is looked at as a number.
+// In a test of a limit, a call may succeed that should fail. The program then keeps the call's result as a number, for
+// comparison.
 static void note_success(const void* p) {
   if (p != MAP_FAILED && (report->helpers & kNeedsLimit) != 0) step("r = (long)%s;", place(p));
 }
@@ -102,7 +104,7 @@ void* k_mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) 
   char call[sizeof report->last_step];
   snprintf(call, sizeof call, "mmap(%s, %zu, %s, %s, %s, %ld);", where, bytes, protection(prot), mapping(flags),
            fd < 0 ? "-1" : "fd", (long)offset);
-  note_step(call);  // first, so that a hang in it has a name
+  note_step(call);  // noted before the call, so that the report can name a call that hangs
   void* p = (void*)kernel(SYS_mmap, (long)at, (long)bytes, prot, flags, fd, offset);
   const int error = errno;
   if (p == MAP_FAILED) {
@@ -211,7 +213,7 @@ static bool write_text(const char* folder, const char* file, const char* text) {
   return done;
 }
 
-// Version 1 and 2 have the limit in files of different names.
+// Versions 1 and 2 of cgroups store the limit in files of different names.
 bool k_join_cgroup(size_t bytes) {
   static const struct {
     const char* root;
@@ -304,7 +306,7 @@ void in_child(void (*child)(void* data), void (*meanwhile)(void* data), void* da
   if (pid == 0) {
     in_the_child = true;
     if (meanwhile != NULL) {
-      close(ends[1]);  // so that the read ends with the parent
+      close(ends[1]);  // if this end of the pipe stayed open, the read below would not return when the parent exits
       step("if (read(p[0], &c, 1) != 1) _exit(2);");
       if (read(ends[0], &go, 1) != 1) _exit(1);
     }
@@ -326,7 +328,8 @@ void in_child(void (*child)(void* data), void (*meanwhile)(void* data), void* da
   if (meanwhile == NULL) step("}");
   step("if (wait(&status) < 0 || status != 0) return 1;");
   if (report->verdict != kNotDone) _exit(1);
-  // By the kernel, for want of memory, or by somebody: that is no finding.
+  // The kernel kills a process if memory runs out, and users may kill a process, too. A process that was killed is not
+  // a finding.
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
     not_testable("a forked child was killed from outside (out of memory?) in: %s", report->last_step);
   }

@@ -1,4 +1,4 @@
-// What a call that fails for lack of memory promises: an error, and nothing changed.
+// Tests of calls that fail for lack of memory. A call that fails must return an error, and change nothing.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -56,7 +56,7 @@ static void discard(void) {
   expect(p + 4 * page, 8 * page, 0, "after MADV_DONTNEED under a limit");
 }
 
-// Each second page of a mapping without access: two more mappings each, up to /proc/sys/vm/max_map_count.
+// Removes access to every second page of a mapping. Each removal adds two mappings, up to /proc/sys/vm/max_map_count.
 static void mappings(void) {
   const size_t pages = 300000;
   unsigned char* p = k_mmap(NULL, pages * page, kUsable, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -84,7 +84,8 @@ static void mappings(void) {
   kept("after %zu mappings", i);
 }
 
-// Four times what this machine has. Without access it costs nothing; to be written, memory for it must be committed.
+// Maps four times the memory of this machine with PROT_NONE, which commits no memory. Then requests write access, which
+// would commit all of the memory.
 static void commit(void) {
   struct sysinfo machine;
   need(sysinfo(&machine) == 0, "sysinfo");
@@ -126,7 +127,7 @@ static void fill_up(void* data) {
   kept("%zu of %zu freed pages were reclaimed", gone, ((size_t)kFreedMiB << 20) / page);
 }
 
-// Where more is wanted than the limit, the kernel takes what was given up first.
+// If the process exceeds the limit, the kernel first reclaims memory that the process gave up.
 static void pressure(void) {
   bool limited = true;
   in_child(fill_up, NULL, &limited);

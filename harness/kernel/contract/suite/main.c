@@ -1,5 +1,6 @@
-// zerotax-contract: does this kernel, sandbox or emulator keep the promises that zeroing rests on? One static program
-// that needs no other file; each promise is tested in a child of its own, so that a crash or a hang is a result.
+// zerotax-contract tests whether this kernel, sandbox or emulator keeps the promises that zeroing rests on. The suite
+// is one static program that needs no other file. Each promise is tested in a child process, so that a crash or a hang
+// is a result.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -33,12 +34,13 @@ enum { kFamilyCount = sizeof kFamilies / sizeof kFamilies[0], kMostOnly = 64, kM
 
 struct options {
   bool list, json;
-  double limit;  // seconds that a step of a promise may take
+  double limit;  // time limit of a step, in seconds
   const char* only[kMostOnly];
   unsigned only_count;
 };
 
-// The name of a signal that kills a child when it goes wrong; NULL for others, which come from outside.
+// Returns the name of a signal that a faulty step causes. Returns NULL for all other signals, because other processes
+// send them.
 static const char* signal_text(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -71,14 +73,14 @@ static void judge_end(int status) {
            WEXITSTATUS(status));
 }
 
-// It is empty as soon as the kernel is done with the processes that were in it.
+// Retries, because the kernel needs time to empty the cgroup after its processes have ended.
 static void remove_cgroup(void) {
   for (int tries = 0; report->cgroup[0] != 0 && rmdir(report->cgroup) != 0 && errno == EBUSY && tries < 200; ++tries) {
     usleep(5000);
   }
 }
 
-// In a child, in a process group of its own, so that its children can be ended with it.
+// Runs a test in a child process. The child leads a process group, so that its own children can be killed with it.
 static void run(const struct promise* promise, double limit) {
   memset(report, 0, sizeof *report);
   report->expected = -1;
@@ -97,7 +99,7 @@ static void run(const struct promise* promise, double limit) {
     promise->test();
     kept("%s", "");
   }
-  // What takes a step now and then does not hang, but is slow: an emulator on a busy machine.
+  // A test that still takes a step now and then is slow, not hung. Tests are slow in an emulator on a busy machine.
   const double last = now() + kMostLimits * limit;
   double end = now() + limit;
   uint32_t steps = 0;
@@ -111,7 +113,7 @@ static void run(const struct promise* promise, double limit) {
     usleep(wait_us);
     if (wait_us < 5000) wait_us *= 2;
   }
-  // Children of its own, too.
+  // Kills the child's own children, too.
   kill(-pid, SIGKILL);
   if (ended != 0) {
     judge_end(status);
@@ -167,7 +169,7 @@ static const char kHelp[] =
     "  --json         a JSON object a line: of the system, and then of each promise\n"
     "Exit status: 0 none is broken, 1 one is, 2 unusable arguments, 3 none could be tested.\n";
 
-// -1: continue.
+// Reads the options. Returns -1 to continue, or else the exit status.
 static int read_options(int count, char** words, struct options* options) {
   for (int i = 1; i < count; ++i) {
     const char* word = words[i];

@@ -1,4 +1,4 @@
-// What mmap, munmap and mprotect promise.
+// Tests of mmap, munmap and mprotect.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static void file_tail(void) {
   expect(p + 100, page - 100, 0, "behind the end of a file, in its last page");
 }
 
-// In .bss: more than a page, so that it begins in one that the program's file has a part of.
+// Array in .bss. An array larger than a page begins in a page that also contains a part of the program's file.
 static unsigned char never_written[3 * 65536 + 100];
 
 static void bss(void) {

@@ -1,4 +1,4 @@
-// What the kernel promises about pages that it moves or merges by itself.
+// Tests of pages that the kernel moves or merges by itself.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 enum { kMovedPages = 8, kMergedPages = 64 };
 
-// Waits until KSM has merged most of our pages with each other; whether it has.
+// Waits until KSM has merged most of the test's pages with each other. Returns false if KSM has not done so after 10 s.
 static bool wait_for_merging(long before) {
   const double begin = now();
   while (number_in("/sys/kernel/mm/ksm/pages_sharing") < before + kMergedPages / 2) {
@@ -41,7 +41,7 @@ static void merged(void) {
   kept("after most of %d pages were merged", kMergedPages);
 }
 
-// The nodes that the process may use, as a mask of the first 64.
+// Returns a mask of the NUMA nodes that the process may use, among the first 64.
 static uint64_t allowed_nodes(void) {
   enum { kMemsAllowed = 4, kMostNodes = 1024 };  // MPOL_F_MEMS_ALLOWED
   uint64_t mask[kMostNodes / 64] = {0};
@@ -49,7 +49,8 @@ static uint64_t allowed_nodes(void) {
   return mask[0];
 }
 
-// Where they are now: a node each, or an error as a negative number. `to` is null, or where they shall go.
+// Stores the current node of each page, or a negative error number, in `is`. First moves the pages to the nodes in
+// `to`, unless `to` is NULL.
 static void move(unsigned char* p, const int* to, int* is) {
   enum { kMove = 2 };  // MPOL_MF_MOVE
   void* at[kMovedPages];

@@ -87,7 +87,7 @@ void print_json(const char* family, const struct promise* promise, const struct 
     }
     if (found->verdict != kKept && found->verdict != kBroken) {
       printf("}\n");
-      return;  // its steps are not all
+      return;  // the list of steps is incomplete
     }
     static char program[20000];
     const size_t bytes = write_program(found, promise, program, sizeof program);

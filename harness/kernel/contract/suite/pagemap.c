@@ -1,4 +1,5 @@
-// What /proc/self/pagemap and PAGEMAP_SCAN claim: a page that is not zero is listed, one that was discarded is not.
+// Tests of /proc/self/pagemap and PAGEMAP_SCAN. Both must list a page that is not zero, and must not list a page that
+// was discarded.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@ static int open_it(void) {
   return fd;
 }
 
-// Pages with a word that is not zero, far and near.
+// Every third page has a nonzero word.
 enum { kPages = 256, kStride = 3 };
 
 static unsigned char* every_third(void) {
@@ -55,7 +56,8 @@ static void entry_discarded(void) {
   }
 }
 
-// The pages that are listed, each in `found`; the walk continues if the room for regions was too small.
+// Marks each listed page in `found`, and returns the number of listed pages. If the array of regions is full, the walk
+// continues where it stopped.
 static size_t scan(int fd, unsigned char* p, size_t pages, uint64_t any_of, uint64_t flags, size_t room, bool* found) {
   struct scan_region regions[64];
   struct scan_request request = {.size = sizeof request, .flags = flags, .start = (uint64_t)(uintptr_t)p};
@@ -86,7 +88,7 @@ static void write_scan(const char* result, size_t pages, uint64_t any_of, uint64
        (unsigned long)flags, room);
 }
 
-// `room` for regions: 64, or so few that the walk stops often.
+// `room` is the number of regions: 64, or so few that the walk stops often.
 static void scan_of_written(size_t room) {
   const int fd = open_it();
   unsigned char* p = every_third();

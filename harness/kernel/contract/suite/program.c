@@ -1,4 +1,4 @@
-// The steps of a test as a C program, which needs nothing of the suite.
+// Turns the steps of a test into a C program that is independent of the suite.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ const char* place(const void* p) {
   char* text = texts[next++ % 8];
   const uintptr_t at = (uintptr_t)p;
   if (p == NULL) return "NULL";
-  // Where two mappings touch, an address is the beginning of one, and only else the end of the other.
+  // An address between two adjacent mappings is named as the beginning of the second, not as the end of the first.
   for (unsigned end = 0; end < 2; ++end) {
     for (unsigned i = name_count; i-- > 0;) {
       if (at < names[i].begin || at >= names[i].begin + names[i].bytes + end) continue;
@@ -160,7 +160,7 @@ static void put(struct writer* out, const char* format, ...) {
   if (length > 0 && (size_t)length < out->most - out->used) out->used += (size_t)length;
 }
 
-// Whether the steps name something.
+// Whether the steps contain a word.
 static bool has(const struct report* from, const char* word) {
   return strstr(from->steps[0], word) != NULL || strstr(from->steps[1], word) != NULL;
 }
@@ -192,13 +192,13 @@ size_t write_program(const struct report* from, const struct promise* promise, c
   if ((from->helpers & kNeedsCgroup) != 0) put(&out, "%s", kCgroup);
   put(&out, "int main(void) {\n");
   put_variables(&out, from);
-  // The child's steps go where the fork is.
+  // Inserts the child's steps at the fork.
   for (const char* line = from->steps[0]; line < from->steps[0] + from->used[0];) {
     const char* stop = strchr(line, '\n');
     if (stop == NULL) break;
     if (strncmp(line, "  @child", 8) == 0) {
       put(&out, "%.*s", (int)from->used[1], from->steps[1]);
-      // It ended if it found something wrong; otherwise it would continue.
+      // The child must exit even if it finds nothing wrong.
       if (strstr(from->steps[1], "_exit(0);") == NULL) put(&out, "    _exit(0);\n");
     } else {
       put(&out, "%.*s\n", (int)(stop - line), line);

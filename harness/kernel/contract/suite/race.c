@@ -1,4 +1,4 @@
-// Promises of the kernel while another thread is at work. A race lasts for kTries tries, or race_seconds seconds.
+// Tests of promises while another thread is at work. A race ends after kTries tries, or after race_seconds.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,8 @@
 #include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 
-// The programs that show a broken one: files of their own, because steps cannot say what two threads do.
+// Programs that show a broken promise. These programs are files of their own, because steps cannot describe two
+// threads.
 #define PROGRAM(name)                                                                                               \
   extern const char program_##name[];                                                                               \
   __asm__(".section .rodata\n.global program_" #name "\nprogram_" #name ":\n.incbin \"" CONTRACT_PROGRAMS "/" #name \
@@ -24,13 +25,13 @@ PROGRAM(fault_race);
 PROGRAM(fork_race);
 PROGRAM(free_race);
 
-static volatile uint64_t* words;  // where the other thread writes
-static atomic_ulong published;    // the last number that it has written
+static volatile uint64_t* words;  // memory that the other thread writes to
+static atomic_ulong published;    // the last number that the other thread has written
 static atomic_bool over;
-static atomic_ulong lost;  // a number that it had written and did not find again; 0: none
+static atomic_ulong lost;  // a number that the other thread wrote and did not find again; 0 if it found all numbers
 
 static void start(pthread_t* thread, void* (*run)(void*), void* data) {
-  prctl(PR_SET_TIMERSLACK, 1);  // sleeps of a microsecond, not of 50
+  prctl(PR_SET_TIMERSLACK, 1);  // makes sleeps last 1 µs, not 50 µs
   const int error = pthread_create(thread, NULL, run, data);
   if (error != 0) not_testable("no second thread: %s", error_name(error));
 }
@@ -40,8 +41,8 @@ static bool time_is_over(double begin, uint64_t tries) {
   return tries >= kTries || now() - begin > race_seconds;
 }
 
-// Until the other thread has come further, so that it is at it. Where all CPUs are busy it must be let, by a sleep: at
-// its end, the kernel takes the CPU from the other thread, wherever that is.
+// Waits until the other thread has made progress, and is therefore running. If all CPUs are busy, only a sleep lets the
+// other thread run. The end of the sleep interrupts the other thread at an arbitrary point.
 static unsigned long wait_for_more(unsigned long than) {
   unsigned long number;
   for (unsigned spins = 0; (number = atomic_load(&published)) <= than; ++spins) {
@@ -127,10 +128,10 @@ static void fault(void) {
 
 enum { kForkPages = 16 };
 
-// Writes a number to each page in turn, and looks whether the last one is still there.
+// Writes a number to each page in turn, and checks that the previous number is still there.
 static void* write_all(void* data) {
   (void)data;
-  // The children must have a CPU, too.
+  // Leaves some CPU time for the children.
   setpriority(PRIO_PROCESS, 0, 19);
   const size_t step_words = page / sizeof(uint64_t);
   for (unsigned long n = 1; !atomic_load(&over); ++n) {
@@ -143,7 +144,7 @@ static void* write_all(void* data) {
   return NULL;
 }
 
-// A child's pages are its own: nothing changes in them.
+// Checks that a child's pages do not change.
 static _Noreturn void watch(void) {
   const size_t step_words = page / sizeof(uint64_t);
   uint64_t seen[kForkPages];
@@ -183,7 +184,8 @@ static void forked(void) {
   kept("%s", "");
 }
 
-// Writes a number, and looks at once: it is there, or it was taken; an earlier one never comes back.
+// Writes a number, and reads it back at once. The result must be this number, or zero if the kernel reclaimed the page,
+// but never an earlier number.
 static void* write_and_look(void* data) {
   (void)data;
   for (unsigned long n = 1; !atomic_load(&over); ++n) {

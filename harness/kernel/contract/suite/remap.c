@@ -1,4 +1,4 @@
-// What mremap promises.
+// Tests of mremap.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@ static unsigned char* resize(unsigned char* p, size_t from, size_t to, int flags
   return now_at;
 }
 
-// In place, and by moving: a mapping behind it leaves no room.
+// Lengthens two mappings: one in place, and one that must move because another mapping follows it.
 static void grown(void) {
   unsigned char* p = map_pages(64);
   need(k_munmap(p + 8 * page, 56 * page) == 0, "munmap");

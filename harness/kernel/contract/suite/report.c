@@ -34,7 +34,7 @@ const char* error_name(int error) {
   return text;
 }
 
-// The first verdict holds: a child's comes before that of the parent, which waits for it.
+// Keeps the first verdict. A child's verdict comes before that of its parent, which waits for the child.
 static _Noreturn void end(enum verdict verdict, int error, const char* format, va_list words) {
   if (report->verdict == kNotDone) {
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is
@@ -93,8 +93,8 @@ static void remember_bytes(const unsigned char* p, size_t bytes, size_t at, int 
   }
 }
 
-// The place of the first byte that is another; `bytes` if there is none. memcmp and the like may look at bytes in any
-// order, and more than once: here each is read once, upwards.
+// The offset of the first byte that differs from `byte`; `bytes` if there is none. memcmp may read bytes in any order
+// and more than once. This function reads each byte once, upward.
 static size_t first_other(const unsigned char* p, size_t bytes, int byte) {
   const uint64_t eight = 0x0101010101010101ULL * (unsigned char)byte;
   size_t i = 0;
@@ -121,7 +121,8 @@ void expect(const void* p, size_t bytes, int byte, const char* what) {
   if (at < bytes) wrong_byte(p, bytes, at, byte, what);
 }
 
-// The kernel may take a page while we look at it: old bytes, and then zeros. Once there is a zero, all must be.
+// The kernel may reclaim a page while the page is read. The read then finds old bytes followed by zeros, so all bytes
+// after the first zero must be zero.
 void expect_old_or_zero(const void* p, size_t bytes, int old, const char* what) {
   report->helpers |= kNeedsEither;
   step("check_either(%s, %zu, 0x%02x);", place(p), bytes, old);

@@ -1,4 +1,4 @@
-// What userfaultfd promises about zeros.
+// Tests of userfaultfd and zeros.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>

@@ -14,21 +14,21 @@ namespace {
 
 Finding look_at_cpus(const Machine& machine) {
   const auto allowed = machine.field("/proc/self/status", "Cpus_allowed_list");
-  if (!allowed) return unknown("/proc/self/status does not name the CPUs allowed");
+  if (!allowed) return unknown("/proc/self/status does not name the allowed CPUs");
   const Reading online = machine.line("/sys/devices/system/cpu/online");
   const std::size_t count = count_of_list(*allowed);
   std::string state = fmt::format("{} ({})", count, *allowed);
   if (online && count_of_list(*online.text) > count) state += fmt::format(" of {}", count_of_list(*online.text));
   if (count >= 2) return {state, Weight::kOk, "", ""};
   return {state, Weight::kNote,
-          "every command: zerotax and what it measures take turns on one CPU; audits run one by one, and cow may lose "
-          "events",
+          "every command: zerotax and the measured processes share one CPU, so audits run one by one, and cow may"
+          " lose events",
           "taskset -c 0-1 zerotax …"};
 }
 const Check cpus(Topic::kCpu, "CPUs allowed", look_at_cpus);
 
-/// The number of CPUs that a quota allows; 0: no quota. Version 2: "max 100000" or "150000 100000" (microseconds of a
-/// period).
+/// The number of CPUs that a quota allows; 0 without a quota. Version 2 has a line such as "max 100000" or "150000
+/// 100000", in microseconds: the quota, and its period.
 double quota_v2(const std::string& line) {
   std::istringstream words(line);
   double quota = 0;
@@ -61,7 +61,7 @@ Finding look_at_quota(const Machine& machine) {
   if (tightest == 0) return {"none is set", Weight::kOk, "", ""};
   const bool tight = tightest < static_cast<double>(machine.allowed_cpus());
   return {fmt::format("{:.2f} CPUs ({})", tightest, path), tight ? Weight::kSpoils : Weight::kOk,
-          tight ? "all times: once the quota of a period is used up, the process stands still until the next one" : "",
+          tight ? "all times: if the quota of a period is used up, the process waits for the next period" : "",
           tight ? fmt::format("echo {} > {}", path.ends_with("cpu.max") ? "max" : "-1", path) : ""};
 }
 const Check quota(Topic::kCpu, "CPU quota (cgroup)", look_at_quota);
@@ -122,7 +122,7 @@ Finding look_at_turbo(const Machine& machine) {
     if (*on == 0) return {"off", Weight::kOk, "", ""};
     return note("echo 0 > /sys/devices/system/cpu/cpufreq/boost");
   }
-  return unknown("the kernel does not say (usual in a virtual machine)");
+  return unknown("the kernel does not report turbo (usual in a virtual machine)");
 }
 
 const Check turbo_check(Topic::kCpu, "turbo", look_at_turbo);
@@ -139,8 +139,8 @@ Finding look_at_virtualisation(const Machine& machine) {
     if (who.empty() && line && !line.text->empty()) who = " (" + *line.text + ")";
   }
   return {"a virtual machine" + who, Weight::kNote,
-          "times: memory that the host has not backed is up to 10 times slower at its first touch (zerotax touches it "
-          "first), and neighbours cannot be seen from here; hardware counters may be missing",
+          "times: memory that the host has not backed yet is up to 10 times slower at the first touch (zerotax touches "
+          "such memory in advance), and other guests on the host are invisible; hardware counters may be missing",
           ""};
 }
 

@@ -55,9 +55,9 @@ Finding look_at_tracking(const Machine& machine) {
   const WriteTracker tracker;
   if (tracker.available()) return {tracker.name(), Weight::kOk, "", ""};
   return {NotAvailable{tracker.reason()}, Weight::kLimits,
-          "run, study: inline stores to memory that was populated before go unseen; zeroed_bytes of such allocators "
-          "are n/a",
-          "run Linux 6.7 or later, and let seccomp permit userfaultfd; or a kernel that keeps soft-dirty bits"};
+          "run, study: inline stores to memory that was populated before are missed, and zeroed_bytes of allocators "
+          "with such stores are n/a",
+          "run Linux 6.7 or later, and let seccomp permit userfaultfd; or run a kernel that keeps soft-dirty bits"};
 }
 const Check tracking(Topic::kKernel, "write tracking", look_at_tracking);
 
@@ -71,7 +71,7 @@ Finding look_at_dispatch(const Machine& machine) {
 const Check dispatch(Topic::kKernel, "system call counts", look_at_dispatch);
 
 Finding look_at_soft_dirty(const Machine& machine) {
-  // "sd" is a flag of every new mapping where the kernel keeps soft-dirty bits.
+  // Every new mapping has the flag "sd" if the kernel keeps soft-dirty bits.
   void* mapping = ::mmap(nullptr, page_bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const Reading maps = machine.text("/proc/self/smaps");
   if (mapping != MAP_FAILED) ::munmap(mapping, page_bytes());
@@ -81,8 +81,9 @@ Finding look_at_soft_dirty(const Machine& machine) {
 }
 const Check soft_dirty(Topic::kKernel, "soft-dirty bits", look_at_soft_dirty);
 
-/// Whether a process may switch randomisation off for what it starts: the seccomp filter of some containers forbids it.
-/// It is tried on ourselves and taken back; where the heap and stack of a process lie is decided when it starts.
+/// Whether a process may switch off randomization for programs that it starts. The seccomp filter of some containers
+/// forbids the switch. zerotax tries the switch on itself and reverts it. The trial is harmless, because the addresses
+/// of heap and stack are chosen when a program starts.
 bool may_switch_off() {
   const int now = ::personality(0xffff'ffff);
   if (now < 0) return false;
@@ -112,7 +113,7 @@ bool may_all(const Machine& machine) {
 
 constexpr const char* kPermitPerfHere = "docker run --cap-add PERFMON …   # or: --security-opt seccomp=unconfined";
 
-/// Tries the call itself on this machine, whatever the settings are.
+/// Tries the call itself on this machine, because settings do not tell whether the call is permitted.
 std::string why_denied(const Machine& machine) { return machine.is_this() ? why_perf_denied() : ""; }
 
 Finding look_at_perf(const Machine& machine) {
@@ -124,18 +125,19 @@ Finding look_at_perf(const Machine& machine) {
   }
   if (const std::string denied = why_denied(machine); !denied.empty()) {
     return {NotAvailable{denied}, Weight::kLimits,
-            "profile --pid: how much CPU time is the kernel's, no call tree; profile, fork (sections), cow, trace run "
-            "--kernel, snapshot (faults): unavailable",
+            "profile --pid has no call tree, only the kernel's CPU time. Unavailable: profile of a command, fork "
+            "(sections), cow, trace run --kernel, snapshot (faults)",
             kPermitPerfHere};
   }
   if (may_all(machine)) return {fmt::format("perf_event_paranoid {}, and privileged", *level), Weight::kOk, "", ""};
   const std::string state = fmt::format("perf_event_paranoid {}", *level);
   if (*level <= 1) return {state, Weight::kOk, "", ""};
   if (*level == 2) {
-    return {state, Weight::kLimits,
-            "fork, snapshot: kernel time is not divided by function (n/a); profile: how much it is, and where page "
-            "faults are taken, not what the kernel does",
-            "sysctl kernel.perf_event_paranoid=1"};
+    return {
+        state, Weight::kLimits,
+        "fork, snapshot: kernel time is not divided by function (n/a). profile shows the kernel's share of the time "
+        "and the sites of page faults, but not the kernel's functions",
+        "sysctl kernel.perf_event_paranoid=1"};
   }
   return {state, Weight::kLimits, "profile, cow, trace run --kernel, snapshot (faults): the kernel forbids them",
           "sysctl kernel.perf_event_paranoid=1"};
@@ -144,11 +146,11 @@ const Check perf(Topic::kRights, "perf events", look_at_perf);
 
 Finding look_at_tracepoints(const Machine& machine) {
   const char* effect =
-      "cow, snapshot, trace run --kernel: faults are classified from the pagemap, not by tracepoints; those of the "
-      "kernel's own accesses are missing";
+      "cow, snapshot, trace run --kernel: faults are classified by the pagemap instead of tracepoints, and faults of "
+      "the kernel's own accesses are missing";
   if (!kHasFaultTracepoints) {
-    return {NotAvailable{fmt::format("Linux has none of page faults on {}", kProcessorName)}, Weight::kLimits, effect,
-            ""};
+    return {NotAvailable{fmt::format("Linux has no tracepoints of page faults on {}", kProcessorName)}, Weight::kLimits,
+            effect, ""};
   }
   if (!machine.has_capability(CAP_SYS_ADMIN)) {
     return {"not permitted (needs CAP_SYS_ADMIN)", Weight::kLimits, effect, "sudo zerotax cow …"};
@@ -160,7 +162,7 @@ Finding look_at_tracepoints(const Machine& machine) {
   for (const char* name : {"exceptions/page_fault_user", "exceptions/page_fault_kernel", "kmem/mm_page_alloc"}) {
     if (read_trace_event(name)) continue;
     return {NotAvailable{fmt::format("tracefs has no {}", name)}, Weight::kLimits, effect,
-            "run a kernel of 5.2 or later with CONFIG_FTRACE and CONFIG_TRACEPOINTS"};
+            "run Linux 5.2 or later with CONFIG_FTRACE and CONFIG_TRACEPOINTS"};
   }
   return {"page faults, allocations", Weight::kOk, "", ""};
 }

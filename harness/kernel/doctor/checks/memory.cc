@@ -12,9 +12,9 @@
 namespace zerotax::doctor {
 namespace {
 
-/// The largest block of the study, and of README's headline (study/plan.cc).
+/// The largest block of the study (study/plan.cc), and of README's headline.
 constexpr std::uint64_t kLargestOfStudy = kGiB;
-/// Below this not even the smallest points of the study leave room for the command itself.
+/// With less memory, even the smallest points of the study leave no room for the command itself.
 constexpr std::uint64_t kLeast = 128 * kMiB;
 
 Finding look_at_free(const Machine& machine) {
@@ -39,12 +39,12 @@ Finding look_at_limit(const Machine& machine) {
   if (!memory.cgroup_limit) return {"none is set", Weight::kOk, "", ""};
   const std::string state = fmt::format("{}, {} of it left", format_size(*memory.cgroup_limit),
                                         format_size(memory.cgroup_available.value_or(0)));
-  // A limit beyond the machine's memory never takes effect.
+  // A limit above the machine's memory never takes effect.
   if (*memory.cgroup_limit >= memory.total) return {state, Weight::kOk, "", ""};
   const bool fits = why_too_large(kLargestOfStudy, memory).empty();
   return {state, fits ? Weight::kNote : Weight::kLimits,
-          fits ? "points that do not fit in it are skipped; points close to it are slowed by swapping or reclaim"
-               : "run, study, compare: points that do not fit in it are skipped",
+          fits ? "points that do not fit in the limit are skipped; points close to it are slowed by swapping or reclaim"
+               : "run, study, compare: points that do not fit in the limit are skipped",
           "systemd-run --scope -p MemoryMax=infinity zerotax …"};
 }
 const Check limit(Topic::kMemory, "limit (cgroup)", look_at_limit);
@@ -53,12 +53,12 @@ Finding look_at_swap(const Machine& machine) {
   const MemoryState memory = read_memory_state(machine.root());
   if (memory.total == 0) return unknown("neither /proc/meminfo nor sysinfo(2) reports it");
   if (memory.swap == 0) return {"none", Weight::kOk, "", ""};
-  // With a quarter of the memory free, kswapd of a default machine is far from its watermarks.
+  // If a quarter of the memory is free, kswapd of a machine with default settings is far from its watermarks.
   const bool short_of_memory = memory.available < memory.total / 4;
   return {format_size(memory.swap), short_of_memory ? Weight::kSpoils : Weight::kNote,
           short_of_memory
               ? "times and faults: little memory is left, so pages of a block may be swapped out and read back in"
-              : "pages of a block may be swapped out when memory runs short (they still count as populated)",
+              : "pages of a block may be swapped out when memory runs short (swapped pages still count as populated)",
           "swapoff -a"};
 }
 const Check swap(Topic::kMemory, "swap", look_at_swap);
@@ -73,7 +73,7 @@ Finding look_at_address_space(const Machine& machine) {
   const std::string word = limits.text->substr(begin, limits.text->find(' ', begin) - begin);
   if (word == "unlimited") return {word, Weight::kOk, "", ""};
   return {word + " bytes (ulimit -v)", Weight::kLimits,
-          "run, study: allocators that reserve address space ahead fail, and large blocks are refused",
+          "run, study: allocators that reserve address space in advance fail, and large blocks are refused",
           "ulimit -v unlimited"};
 }
 const Check address_space(Topic::kMemory, "address space", look_at_address_space);
@@ -91,10 +91,9 @@ Finding look_at_nodes(const Machine& machine) {
   const std::size_t count = nodes(machine);
   if (count == 0) return unknown("/sys/devices/system/node names no node");
   if (count == 1) return {"1", Weight::kOk, "", ""};
-  return {
-      fmt::format("{}", count), Weight::kNote,
-      "times: a page of another node costs more to clear and to touch, and the node of a process is a matter of chance",
-      "numactl --cpunodebind=0 --membind=0 zerotax …"};
+  return {fmt::format("{}", count), Weight::kNote,
+          "times: clearing and touching a page on another node takes longer, and the node of a process is random",
+          "numactl --cpunodebind=0 --membind=0 zerotax …"};
 }
 const Check node_count(Topic::kMemory, "NUMA nodes", look_at_nodes);
 
@@ -104,7 +103,8 @@ Finding look_at_balancing(const Machine& machine) {
   if (*value == 0) return {"off", Weight::kOk, "", ""};
   if (nodes(machine) < 2) return {"on, with one node", Weight::kOk, "", ""};
   return {"on", Weight::kSpoils,
-          "faults and times: the kernel unmaps pages to see who uses them, and each such fault counts as a minor fault",
+          "faults and times: the kernel unmaps pages to find out which node uses them, and each such fault counts"
+          " as a minor fault",
           "sysctl kernel.numa_balancing=0"};
 }
 const Check balancing(Topic::kMemory, "NUMA balancing", look_at_balancing);

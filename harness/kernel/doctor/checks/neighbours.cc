@@ -17,11 +17,11 @@
 namespace zerotax::doctor {
 namespace {
 
-/// Clock ticks since boot (proc(5)).
+/// CPU time since boot, in clock ticks (proc(5)).
 struct Ticks {
   double all = 0;
   double stolen = 0;
-  std::map<std::string, double> by_process;  ///< user and system, by number
+  std::map<std::string, double> by_process;  ///< user and system time, by PID
 };
 
 bool is_number(const std::string& name) {
@@ -35,7 +35,7 @@ Ticks read_ticks(const Machine& machine) {
     std::string name;
     words >> name;
     double value = 0;
-    // user nice system idle iowait irq softirq steal; guest time is a part of user.
+    // The columns are user, nice, system, idle, iowait, irq, softirq and steal. Guest time is a part of user.
     for (int column = 0; column < 8 && words >> value; ++column) {
       ticks.all += value;
       if (column == 7) ticks.stolen = value;
@@ -50,7 +50,7 @@ Ticks read_ticks(const Machine& machine) {
   return ticks;
 }
 
-/// The CPU time used during a third of a second.
+/// CPU time that was used during a third of a second.
 Ticks watch(const Machine& machine) {
   const Ticks before = read_ticks(machine);
   std::this_thread::sleep_for(std::chrono::milliseconds(330));
@@ -64,7 +64,7 @@ Ticks watch(const Machine& machine) {
   return after;
 }
 
-/// The CPU time used lately, measured once; of planted files, what was used since boot.
+/// CPU time that was used within a third of a second, measured once; for planted files, since boot.
 Ticks recent(const Machine& machine) {
   if (!machine.is_this()) return read_ticks(machine);
   static const Ticks kLook = watch(machine);
@@ -72,7 +72,7 @@ Ticks recent(const Machine& machine) {
 }
 
 Finding look_at_programs(const Machine& machine) {
-  constexpr double kBusy = 0.2;  // of one CPU
+  constexpr double kBusy = 0.2;  // share of one CPU
   const Ticks ticks = recent(machine);
   if (ticks.all <= 0) return unknown("/proc/stat cannot be read");
   const Reading online = machine.line("/sys/devices/system/cpu/online");
@@ -82,13 +82,13 @@ Finding look_at_programs(const Machine& machine) {
     if (used * cpus / ticks.all >= kBusy) busy.emplace_back(used * cpus / ticks.all, pid);
   }
   std::sort(busy.rbegin(), busy.rend());
-  if (busy.empty()) return {"none uses a fifth of a CPU", Weight::kOk, "", ""};
+  if (busy.empty()) return {"no program uses a fifth of a CPU", Weight::kOk, "", ""};
   const auto& [share, pid] = busy.front();
   const std::string name = machine.line("/proc/" + pid + "/comm").text.value_or("?");
   const std::string more = busy.size() > 1 ? fmt::format(", and {} more", busy.size() - 1) : "";
   return {fmt::format("{} ({}): {} of a CPU{}", name, pid, format_whole_percent(share), more), Weight::kSpoils,
-          "all times: it runs beside the measured processes",
-          fmt::format("kill -STOP {}   (and kill -CONT {})", pid, pid)};
+          "all times: the program runs at the same time as the measured processes",
+          fmt::format("kill -STOP {}   # later: kill -CONT {}", pid, pid)};
 }
 const Check programs(Topic::kCpu, "other programs", look_at_programs);
 
@@ -115,7 +115,7 @@ Finding look_at_memory(const Machine& machine) {
     most = pages->resident * page_bytes();
     who = pid;
   }
-  if (most < memory.total / 4) return {"none uses a quarter of the memory", Weight::kOk, "", ""};
+  if (most < memory.total / 4) return {"no program uses a quarter of the memory", Weight::kOk, "", ""};
   const std::string name = machine.line("/proc/" + who + "/comm").text.value_or("?");
   return {fmt::format("{} ({}): {}", name, who, format_size(most)), Weight::kNote,
           "times and skipped points: memory that a block needs may have to be reclaimed first",

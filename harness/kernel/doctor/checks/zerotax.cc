@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "contract/promise.h"
+#include "contract/result.h"
 #include "doctor/check.h"
 #include "point/plan.h"
 #include "run/probe_identity.h"
@@ -37,7 +37,8 @@ Finding look_at_proc(const Machine& machine) {
 }
 const Check proc(Topic::kKernel, "/proc", look_at_proc);
 
-/// What our own figures and largecache rest on, without what takes long: races, and a mapping more than is allowed.
+/// Whether zerotax's metrics or largecache rest on the promise, and its test is quick. Races, tests of merging, and
+/// tests of the limit on mappings take long.
 bool is_ours(const contract::Promise& promise) {
   if (promise.family == "races" || promise.id == "enomem-mappings" || promise.id == "ksm-keeps") return false;
   return std::any_of(promise.relied_on_by.begin(), promise.relied_on_by.end(),
@@ -55,13 +56,14 @@ Finding look_at_promises(const Machine& machine) {
   }
   const std::size_t kept = contract::count(found.results, contract::Verdict::kKept);
   if (broken.empty()) return {fmt::format("{} kept", format_counted(kept, "promise")), Weight::kOk, "", ""};
-  return {fmt::format("broken: {}", fmt::join(broken, ", ")), Weight::kSpoils,
-          "memory is not zero where allocators and zerotax rely on it: metrics may be wrong, and programs too",
-          fmt::format("zerotax contract --promise {}", fmt::join(broken, " --promise "))};
+  return {
+      fmt::format("broken: {}", fmt::join(broken, ", ")), Weight::kSpoils,
+      "memory is not zero where allocators and zerotax expect zeros, so metrics may be wrong, and programs may fail",
+      fmt::format("zerotax contract --promise {}", fmt::join(broken, " --promise "))};
 }
 const Check promises(Topic::kKernel, "promises of zeros", look_at_promises);
 
-/// Variables that allocators and the loader read: a measured process inherits them.
+/// Prefixes of variables that allocators and the loader read. A measured process inherits these variables.
 constexpr std::array<std::string_view, 11> kPrefixes{"LD_PRELOAD", "LD_AUDIT",  "GLIBC_TUNABLES", "MALLOC_",
                                                      "MIMALLOC_",  "TCMALLOC_", "SCUDO_OPTIONS",  "TBB_MALLOC_",
                                                      "TBBMALLOC_", "JEMALLOC_", "LARGECACHE_"};
@@ -77,11 +79,11 @@ Finding look_at_variables(const Machine& machine) {
     const auto equals = entry.find('=');
     if (read && equals != std::string::npos && equals + 1 < entry.size()) found.push_back(entry.substr(0, equals));
   }
-  if (found.empty()) return {"nothing that allocators read", Weight::kOk, "", ""};
-  return {
-      fmt::format("{}", fmt::join(found, ", ")), Weight::kSpoils,
-      "every metric: measured processes inherit them, and the results do not record that (--env NAME:KEY=VALUE does)",
-      fmt::format("unset {}", fmt::join(found, " "))};
+  if (found.empty()) return {"no variable that allocators read", Weight::kOk, "", ""};
+  return {fmt::format("{}", fmt::join(found, ", ")), Weight::kSpoils,
+          "every metric: measured processes inherit these variables, but the results do not record them (use "
+          "--env NAME:KEY=VALUE, which is recorded)",
+          fmt::format("unset {}", fmt::join(found, " "))};
 }
 
 const Check variables_check(Topic::kZerotax, "environment", look_at_variables);

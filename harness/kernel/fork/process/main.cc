@@ -1,5 +1,6 @@
-// The process that forks for `zerotax fork`: static, and as small as it can be. It makes itself as large as its
-// arguments say, reports that it is ready, and for each line on its standard input does what the record asks for.
+// The process that forks for `zerotax fork`. The program is static, and as small as possible. The process acquires the
+// memory and resources that its arguments request, and reports that it is ready. For each line on standard input, the
+// process then carries out the request in the shared record.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -24,18 +25,18 @@
 namespace zerotax {
 namespace {
 
-/// The memory and other resources that the process gets beyond what it needs.
+/// The memory and other resources that the process acquires beyond its needs.
 struct TargetSize {
   std::uint64_t populated_bytes = 0;
-  enum class Kind { kPrivate, kHuge, kShared, kDontFork } kind = Kind::kPrivate;  ///< of these
-  std::uint64_t mappings = 0;  ///< each of one populated page, followed by a gap
+  enum class Kind { kPrivate, kHuge, kShared, kDontFork } kind = Kind::kPrivate;  ///< kind of the populated memory
+  std::uint64_t mappings = 0;  ///< each has one populated page, followed by a gap
   std::uint64_t descriptors = 0;
-  std::uint64_t threads = 0;  ///< sleeping
+  std::uint64_t threads = 0;  ///< threads that sleep
 };
 
 std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
-/// What follows NAME= in a word; nullptr if the word does not start so.
+/// The text after NAME= in a word; nullptr if the word does not start with NAME=.
 const char* value_of(const char* word, const char* name) {
   const std::size_t length = std::strlen(name);
   return std::strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : nullptr;
@@ -67,11 +68,11 @@ bool parse_kind(const char* word, TargetSize::Kind& kind) {
 bool populate(std::uint64_t bytes, TargetSize::Kind kind) {
   if (bytes == 0) return true;
   const std::uint64_t page = page_bytes();
-  const std::uint64_t huge = page * (page / 8);  // as os/page.h
+  const std::uint64_t huge = page * (page / 8);  // the same formula as in os/page.h
   const int sharing = kind == TargetSize::Kind::kShared ? MAP_SHARED : MAP_PRIVATE;
   void* memory = ::mmap(nullptr, bytes + huge, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  // On a boundary of huge pages and of page tables, whatever is asked for.
+  // Memory of every kind begins at a boundary of huge pages and of page tables.
   auto* begin = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(memory) + huge - 1) & ~(huge - 1));
   ::madvise(begin, bytes, kind == TargetSize::Kind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   if (kind == TargetSize::Kind::kDontFork && ::madvise(begin, bytes, MADV_DONTFORK) != 0) return false;
@@ -97,7 +98,7 @@ bool open_descriptors(std::uint64_t descriptors) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < descriptors + 16) {
     limit.rlim_cur = descriptors + 16;
-    if (limit.rlim_max < limit.rlim_cur) limit.rlim_max = limit.rlim_cur;  // permitted to root
+    if (limit.rlim_max < limit.rlim_cur) limit.rlim_max = limit.rlim_cur;  // root may raise the hard limit
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
   }
   for (std::uint64_t i = 0; i < descriptors; ++i) {
@@ -133,7 +134,7 @@ const char* parse_size(char** words, TargetSize& size) {
   return nullptr;
 }
 
-/// Gives the process all of that. Returns nullptr, or what ran short (errno says why).
+/// Acquires these resources. Returns nullptr, or the name of the resource that ran short (errno has the reason).
 const char* size_up(const TargetSize& size) {
   if (!open_descriptors(size.descriptors)) return "descriptors";
   if (!map_apart(size.mappings)) return "mappings";
@@ -171,7 +172,7 @@ TimedClone timed_spawn() {
   return timed;
 }
 
-/// CLONE_SIGHAND asks for CLONE_VM, so this is refused before anything is done.
+/// The kernel refuses these flags at once, because CLONE_SIGHAND requires CLONE_VM.
 TimedClone timed_refusal() {
   TimedClone timed = timed_clone(CLONE_SIGHAND | SIGCHLD);
   if (timed.result == -EINVAL) timed.result = 0;
@@ -190,7 +191,7 @@ TimedClone timed_child(const ForkRun& record) {
   return timed_clone(record.clone_flags | SIGCHLD);
 }
 
-/// Parent and child on one CPU: what a second CPU does to the time is the scheduler's, not fork's.
+/// Keeps parent and child on one CPU, because the effect of a second CPU would come from the scheduler, not from fork.
 void stay_on_this_cpu() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -233,9 +234,9 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   void* memory =
       ::mmap(nullptr, sizeof(ForkRun), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, std::atoi(argv[1]), 0);
-  if (memory == MAP_FAILED) give_up("cannot map its record: ", std::strerror(errno));
+  if (memory == MAP_FAILED) give_up("cannot map its sample block: ", std::strerror(errno));
   auto& record = *static_cast<ForkRun*>(memory);
-  if (record.magic != kForkRunMagic) give_up("the record comes from another build", "");
+  if (record.magic != kForkRunMagic) give_up("the sample block comes from another build", "");
   TargetSize size;
   if (const char* word = parse_size(argv + 2, size)) give_up("unknown word: ", word);
   stay_on_this_cpu();

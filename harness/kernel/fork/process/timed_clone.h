@@ -5,14 +5,14 @@
 namespace zerotax {
 
 struct TimedClone {
-  long result;  ///< of the system call, in the parent
+  long result;  ///< result of the system call in the parent
   std::uint64_t begin;
   std::uint64_t end;
 };
 
 #if defined(__x86_64__)
 
-/// The CPU's time stamp counter, after all earlier instructions (Intel SDM volume 2, RDTSC).
+/// Reads the CPU's time stamp counter after all earlier instructions (Intel SDM volume 2, RDTSC).
 inline std::uint64_t time_stamp() {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -20,8 +20,8 @@ inline std::uint64_t time_stamp() {
   return high << 32 | low;
 }
 
-/// clone(2) on the same stack; the child exits at once. Between the two looks at the counter there is the system call
-/// and no store, in parent or child: the first store after a fork is a copy fault, which is not part of it.
+/// Calls clone(2) on the same stack; the child exits at once. Between the two readings of the counter, neither parent
+/// nor child executes a store. The first store after a fork is a copy fault, which must not be included.
 inline TimedClone timed_clone(std::uint64_t flags) {
   TimedClone timed{};
   asm volatile(
@@ -55,8 +55,8 @@ inline TimedClone timed_clone(std::uint64_t flags) {
 
 #elif defined(__aarch64__)
 
-/// The virtual counter, after all earlier instructions (Arm Architecture Reference Manual, D12.1). It counts some 24
-/// million to a thousand million times a second, by the machine.
+/// Reads the virtual counter after all earlier instructions (Arm Architecture Reference Manual, D12.1). The counter
+/// runs at 24 MHz to 1 GHz, depending on the machine.
 inline std::uint64_t time_stamp() {
   std::uint64_t ticks = 0;
   asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");

@@ -13,53 +13,57 @@ class Helper;
 
 /// The needs and properties of an alternative.
 struct Facts {
-  /// The array is mapped MAP_SHARED; otherwise it is private, of calloc.
+  /// Whether the array is mapped MAP_SHARED; otherwise it is private memory of calloc.
   bool shared_array = false;
-  /// The array begins wherever the allocator puts it, as in the published program; otherwise at a page, so that it can
-  /// be unmapped in parts.
+  /// Whether the array begins where the allocator puts it, as in the published program. Otherwise the array begins at a
+  /// page boundary, so that it can be unmapped in parts.
   bool array_as_allocated = false;
-  /// Where the snapshot goes.
+  /// The destination of the snapshot.
   enum class Destination {
     kShared,     ///< memory shared with the parent, populated beforehand
     kZeroed,     ///< private memory that the parent has written zeros to
-    kUntouched,  ///< private memory that nobody has touched
+    kUntouched,  ///< private memory that is untouched
   } destination = Destination::kShared;
-  /// begin() comes before the writers are started; otherwise in the middle of their first pass.
+  /// Whether begin() is called before the writers start. Otherwise begin() is called in the middle of the writers'
+  /// first pass.
   bool begins_first = false;
-  /// There is a snapshot in the end.
+  /// Whether the alternative takes a snapshot at all.
   bool takes_snapshot = true;
-  /// A fault on the array is classified correctly by who shares the page, which is all that an ordinary user can see.
+  /// Whether the number of processes that share a page classifies a fault on the array correctly. An ordinary user has
+  /// no other method.
   bool told_by_sharing = true;
 };
 
-/// A way of getting a snapshot of the array while threads write to it. The calls come in this order, all of them in the
-/// main thread; what goes wrong is a std::runtime_error.
+/// A way to take a snapshot of the array while threads write to it. The functions are called in this order, all by the
+/// main thread. Errors are std::runtime_error.
 class Alternative {
  public:
   virtual ~Alternative() = default;
   Facts facts;
-  /// Why it cannot be done here; empty if it can.
+  /// The reason why the alternative is unavailable here; empty if it is available.
   [[nodiscard]] virtual std::string why_not() const { return ""; }
-  /// The array is there; nothing was written to it yet.
+  /// Called after the array was allocated, before anything is written to it.
   virtual void prepare(Job&) {}
-  /// The instant of the snapshot: all writers stand still until it returns.
+  /// Called at the instant of the snapshot. All writers are paused until this function returns.
   virtual void begin(Job&) {}
-  /// Writers run again. Returns when the snapshot is complete and nothing of its making is left.
+  /// Called when writers run again. Returns when the snapshot is complete and its child or copying threads have ended.
   virtual void finish(Job&) {}
-  /// With a hold below 1: its share is copied, and the writers are about to resume.
+  /// Called only if the hold is below 1. At this moment, that share of the batches is copied, and the writers are about
+  /// to resume.
   virtual void held(Job&) {}
-  /// The child was waited for. Spares the writers their faults from now on, if it can, on a helper thread, which has
-  /// ended when this returns.
+  /// Called after the child was waited for. A remedy runs a helper thread here, which spares the writers later faults.
+  /// Returns after the helper thread has ended.
   virtual void after_end(Job&) {}
-  /// That thread; null without one.
+  /// The helper thread; null if there is none.
   [[nodiscard]] virtual const Helper* helper() const { return nullptr; }
 };
 
-/// To add an alternative, define a static Registration in a file of alternatives/. Nothing else lists it.
+/// To add an alternative, define a static Registration in a file of alternatives/. No other file lists the
+/// alternatives.
 enum class Kind {
-  kPublic,     ///< measured where none is named
+  kPublic,     ///< measured by default
   kRemedy,     ///< measured on request: a remedy for the faults after the child's end
-  kPublished,  ///< measured on request: the benchmark as it was published, and what it is compared with
+  kPublished,  ///< measured on request: the benchmark as published, and the alternatives that it is compared with
   kPlanted,    ///< wrong on purpose, for tests
 };
 
@@ -69,7 +73,7 @@ struct Registered {
   Facts facts;
   std::function<std::unique_ptr<Alternative>()> make;
   Kind kind;
-  std::string of;  ///< empty: of none
+  std::string of;  ///< the other alternative that this one refers to; empty if there is none
 };
 
 /// All alternatives, in no particular order.
@@ -80,7 +84,8 @@ inline std::vector<Registered>& all_alternatives() {
 
 template <typename Made>
 struct Registration {
-  /// `of`: the alternative that it is a remedy of; of kPublished, that it is compared with; empty for all others.
+  /// `of` is the alternative that a remedy is for, or that a kPublished alternative is compared with; `of` is empty for
+  /// all other alternatives.
   Registration(const char* name, const char* summary, const Facts& facts, Kind kind = Kind::kPublic,
                const char* of = "") {
     all_alternatives().push_back({name, summary, facts, [] { return std::make_unique<Made>(); }, kind, of});

@@ -68,7 +68,7 @@ std::string why_not_on_memory(std::size_t bytes, const std::string& what, const 
 }
 
 std::string why_no_populating() {
-  return why_not_on_memory(page_bytes(), "this kernel has no MADV_POPULATE_WRITE (Linux 5.14)",
+  return why_not_on_memory(page_bytes(), "this kernel has no MADV_POPULATE_WRITE (needs Linux 5.14 or later)",
                            [](void* page) { return populate_for_writing(page, page_bytes()); });
 }
 

@@ -12,21 +12,21 @@
 
 namespace zerotax::snapshot {
 
-/// A part of the array, in bytes from its beginning.
+/// A part of the array. The offset is in bytes from the beginning of the array.
 struct Batch {
   std::uint64_t offset;
   std::uint64_t bytes;
 };
 
-/// Copies a part of the array, unchanged.
+/// Copies a part of the array to the same offset of the destination.
 void copy_bytes(const Job& job, Batch part);
 
-/// The threads that make the snapshot, batch by batch, the first of N taking the batches 0, N, 2 N and so on. Counts
-/// the batches, keeps the hold, and reports when all are done.
+/// The threads that copy the snapshot batch by batch. Of N threads, the first takes batches 0, N, 2 N and so on. The
+/// threads count the batches, observe the hold, and report when all batches are done.
 class Checkpointers {
  public:
   using Take = std::function<void(Batch)>;
-  /// `take` copies one batch, and does what is to be done with it afterwards.
+  /// `take` copies one batch and does the work that follows.
   Checkpointers(const Job& job, Take take);
   ~Checkpointers() { join(); }
   Checkpointers(const Checkpointers&) = delete;
@@ -41,15 +41,15 @@ class Checkpointers {
   std::vector<std::thread> threads_;
 };
 
-/// Waits, with almost no CPU time, until the function returns true.
+/// Waits until the function returns true. Uses almost no CPU time.
 void wait_until(const std::function<bool()>& is_so);
 
-/// Who copies which unit of the array, where several threads may want to: the first that claims it.
+/// Assigns units of the array to threads. The first thread that claims a unit copies it; other threads do not.
 class Claims {
  public:
   explicit Claims(std::uint64_t units) : states_(std::make_unique<std::atomic<std::uint8_t>[]>(units)) {}
 
-  /// Whether it is the caller's to copy now.
+  /// Claims a unit. Returns whether the caller must copy the unit now.
   bool claim(std::uint64_t unit) {
     std::uint8_t expected = kToDo;
     return states_[unit].load(std::memory_order_relaxed) == kToDo &&
@@ -59,7 +59,7 @@ class Claims {
   [[nodiscard]] bool is_done(std::uint64_t unit) const {
     return states_[unit].load(std::memory_order_acquire) == kDone;
   }
-  /// Until another thread has copied what it claimed.
+  /// Waits until another thread has copied the unit that it claimed.
   void wait(std::uint64_t unit) const {
     while (!is_done(unit)) std::this_thread::yield();
   }
@@ -71,17 +71,19 @@ class Claims {
   std::unique_ptr<std::atomic<std::uint8_t>[]> states_;
 };
 
-/// Lets one call make writable all pages of a range (MADV_POPULATE_WRITE, Linux 5.14). Returns whether it did.
+/// Makes all pages of a range writable with one call (MADV_POPULATE_WRITE, since Linux 5.14). Returns whether the call
+/// succeeded.
 bool populate_for_writing(void* begin, std::uint64_t bytes);
 
-/// Faults that the kernel counted for the calling thread in those calls, though no exception was taken.
+/// Faults that the kernel counted for the calling thread in calls to populate_for_writing, although no exception was
+/// taken.
 std::int64_t faults_of_populating();
 
-/// Why something does not work on so many bytes of new memory, which begin at a multiple of so many; empty if it works.
-/// `what`: stands before the error.
+/// Tries `works` on new memory of `bytes` bytes, which begins at a multiple of `bytes`. Returns the error, which begins
+/// with `what`; empty if `works` succeeds.
 std::string why_not_on_memory(std::size_t bytes, const std::string& what, const std::function<bool(void*)>& works);
 
-/// Why the kernel does not do that; empty if it does.
+/// The reason why the kernel lacks MADV_POPULATE_WRITE; empty if the kernel has it.
 std::string why_no_populating();
 
 }  // namespace zerotax::snapshot

@@ -66,8 +66,8 @@ void ForkedChild::be_child(const Job& job) {
 }
 
 void ForkedChild::copy(const Job& job, Batch batch) {
-  // The pages are there, but not in the child's page tables: in one call rather than by a fault each (Linux 5.14; where
-  // there is no such call, by a fault each).
+  // Maps the pages, which exist but are not in the child's page tables. One call (since Linux 5.14) replaces a fault
+  // for each page; without the call, each page takes a fault.
   populate_for_writing(job.copy + batch.offset, batch.bytes);
   copy_bytes(job, batch);
 }
@@ -94,7 +94,7 @@ void ForkedChild::finish(Job& job) {
   int status = 0;
   rusage usage{};
   while (::wait4(job.control->child, &status, 0, &usage) < 0) {
-    if (errno != EINTR) throw std::runtime_error("the child was not there to be waited for");
+    if (errno != EINTR) throw std::runtime_error("the child could not be waited for");
   }
   job.control->child_user_ns = in_ns(usage.ru_utime);
   job.control->child_system_ns = in_ns(usage.ru_stime);

@@ -13,7 +13,7 @@
 
 namespace zerotax::snapshot {
 
-/// A thread beside the writers that does what would otherwise cost them page faults, and what that took.
+/// A thread that runs beside the writers and spares them page faults. The thread measures its own times and faults.
 class Helper {
  public:
   Helper() = default;
@@ -21,7 +21,7 @@ class Helper {
   Helper(const Helper&) = delete;
   Helper& operator=(const Helper&) = delete;
 
-  /// `work` returns the bytes that it could not do anything for.
+  /// `work` returns the number of bytes that it could not make writable.
   void start(std::function<std::uint64_t()> work);
   void join();
 
@@ -38,37 +38,39 @@ class Helper {
   std::uint64_t failed_bytes_ = 0;
 };
 
-/// The snapshot is what a forked child sees; its threads copy it, and it ends.
+/// An alternative in which a forked child holds the snapshot. The child's threads copy the snapshot, and the child
+/// ends.
 class ForkedChild : public Alternative {
  public:
   void begin(Job& job) override;
   void finish(Job& job) override;
 
  protected:
-  /// In the child: copies a batch.
+  /// Copies a batch, in the child.
   virtual void copy(const Job&, Batch);
-  /// What the child does with a batch that it has copied.
+  /// Called in the child after a batch was copied.
   virtual void after_batch(const Job&, Batch) {}
-  /// What the child does when it has copied all.
+  /// Called in the child after all batches were copied.
   virtual void before_exit(const Job&) {}
-  /// In the child: unmaps a batch, and counts it. Returns whether it was unmapped.
+  /// Unmaps a batch, in the child, and counts it. Returns whether the batch was unmapped.
   static bool unmap(const Job&, Batch);
-  /// In the child: verifies a snapshot that only the child can see. Runs that measure times skip it, as it takes time.
+  /// Verifies, in the child, a snapshot that only the child can see. Timing runs skip the verification, because it
+  /// takes time.
   static void check_unseen(const Job&);
 
  private:
   [[noreturn]] void be_child(const Job& job);
 };
 
-/// As fork; and when the child has ended, a helper thread makes the parent's pages writable again, so that the writers
-/// need not do it by a fault each.
+/// Like fork, but after the child's end a helper thread makes the parent's pages writable again. The writers then need
+/// no fault for each page.
 class RemediedChild : public ForkedChild {
  public:
   void after_end(Job& job) override;
   [[nodiscard]] const Helper* helper() const override { return &helper_; }
 
  protected:
-  /// On the helper thread. Returns the bytes that it could not do anything for.
+  /// Runs on the helper thread. Returns the number of bytes that remain unwritable.
   virtual std::uint64_t make_writable(const Job& job) = 0;
 
  private:

@@ -80,7 +80,8 @@ Parameters parse_parameters(int count, char** words) {
     }
   }
   if (parameters.batch_bytes > parameters.array_bytes) throw std::invalid_argument("batch is larger than the array");
-  if (parameters.result < 0) throw std::invalid_argument("no result=DESCRIPTOR is given (zerotax snapshot passes one)");
+  if (parameters.result < 0)
+    throw std::invalid_argument("no result=DESCRIPTOR is given (zerotax snapshot passes a descriptor)");
   return parameters;
 }
 
@@ -103,7 +104,7 @@ std::uint64_t SharedMemory::populated_bytes() const {
 
 AddressRange private_array(std::size_t bytes) {
   void* block = std::calloc(1, bytes + huge_page_bytes());
-  if (block == nullptr) throw std::runtime_error("calloc gave no memory for the array");
+  if (block == nullptr) throw std::runtime_error("calloc returned NULL for the array");
   const auto begin = (reinterpret_cast<std::uintptr_t>(block) + huge_page_bytes() - 1) & ~(huge_page_bytes() - 1);
   return {begin, begin + bytes};
 }

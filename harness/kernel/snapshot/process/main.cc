@@ -1,5 +1,5 @@
-// One run of the case fork_snapshot under one alternative: fork-snapshot KEY=VALUE... (job.h), or --list. Writes a
-// RunBlock (run_block.h). cases/fork_snapshot/README.md has the arguments.
+// Makes one run of the case fork_snapshot with one alternative, and writes a RunBlock (run_block.h). Usage:
+// fork-snapshot KEY=VALUE... (job.h), or fork-snapshot --list. cases/fork_snapshot/README.md describes the arguments.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,13 +28,14 @@ void* pointer_to(AddressRange range) {
   return reinterpret_cast<void*>(range.begin);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Prints why, and ends the program at once, because threads that stand still cannot be joined.
+/// Prints the reason and ends the program at once, because paused threads cannot be joined.
 [[noreturn]] void fail(const char* why) {
   std::fprintf(stderr, "fork-snapshot: %s\n", why);
   ::_exit(3);
 }
 
-/// Handles an exception that cannot reach main: in a thread, or while threads run that cannot be joined.
+/// Ends the program after an exception that cannot reach main: either a thread threw it, or threads are running that
+/// cannot be joined.
 [[noreturn]] void fail_at_once() { fail("there is too little memory, or no further thread is allowed"); }
 
 void write_block(const Parameters& parameters, const RunBlock& block) {
@@ -44,18 +45,18 @@ void write_block(const Parameters& parameters, const RunBlock& block) {
 }
 
 struct FaultCount {
-  std::int64_t faults = 0;  ///< of this process so far, minor and major
+  std::int64_t faults = 0;  ///< minor and major faults of this process so far
   std::int64_t at_ns = 0;
 };
 
 FaultCount count_faults() {
-  monotonic_ns();  // its first call takes faults, which would be counted, and come before the time
+  monotonic_ns();  // the first call takes faults, which must not be counted, so it comes before getrusage
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return {usage.ru_minflt + usage.ru_majflt, monotonic_ns()};
 }
 
-/// Pages of the array that this process alone maps.
+/// Number of the array's pages that only this process maps.
 std::int64_t exclusive_pages(const Job& job) {
   ProcessPagemaps pagemaps;
   std::int64_t found = 0;
@@ -64,7 +65,7 @@ std::int64_t exclusive_pages(const Job& job) {
   return found;
 }
 
-/// Whether there was a child, and it ended.
+/// Whether a child was forked and has ended.
 bool child_has_ended(const Job& job) {
   const pid_t child = job.control->child;
   siginfo_t info{};
@@ -79,8 +80,8 @@ void finish(Alternative& alternative, Job& job, RunMetrics& metrics) {
   alternative.after_end(job);
 }
 
-/// Starts the writers, takes the snapshot (or the other way round, if the alternative begins first), and joins them.
-/// Throws what the alternative throws; then threads may stand where they stood.
+/// Starts the writers, takes the snapshot, and joins the writers. If the alternative begins first, the snapshot comes
+/// before the writers. Throws the errors of the alternative; in that case, threads may still be paused.
 void take_snapshot(Alternative& alternative, Job& job, Writers& writers, RunMetrics& metrics) {
   const double hold = alternative.facts.takes_snapshot ? job.parameters.hold : -1;
   const bool first = alternative.facts.begins_first;
@@ -116,7 +117,7 @@ AddressRange array_of(const Facts& facts, std::uint64_t bytes, const SharedMemor
   return facts.array_as_allocated ? value_initialised_array(bytes) : private_array(bytes);
 }
 
-/// Adds the facts of the alternative, and the metrics that its child left in the shared memory.
+/// Adds the facts of the alternative, and the metrics that its child left in shared memory.
 void add_facts(RunMetrics& metrics, const Alternative& alternative, const Job& job) {
   const Control& control = *job.control;
   metrics.pid = ::getpid();
@@ -137,7 +138,7 @@ void add_facts(RunMetrics& metrics, const Alternative& alternative, const Job& j
 
 void run(Alternative& alternative, const Parameters& parameters) {
   const Facts& facts = alternative.facts;
-  static RunBlock block;  // static, so that it does not come from the allocator under test
+  static RunBlock block;  // static, so that the block does not come from the tested allocator
   RunMetrics& metrics = block.metrics;
   Job job;
   job.parameters = parameters;
@@ -179,21 +180,21 @@ void run(Alternative& alternative, const Parameters& parameters) {
   try {
     take_snapshot(alternative, job, writers, metrics);
   } catch (const std::exception& failure) {
-    fail(failure.what());  // here, for writers that stand still cannot be joined
+    fail(failure.what());  // not caught further out, because paused writers cannot be joined
   }
   if (memory) memory->finish(metrics);
   if (cpu) cpu->finish(block);
   if (alternative.helper() != nullptr) alternative.helper()->add_to(metrics);
   add_facts(metrics, alternative, job);
   if (!placement.is_default()) add_nodes(metrics, job.array, destination);
-  // A private destination is visible to the child only, which has verified it (check_unseen).
+  // Only the child sees a private destination, and has verified it (check_unseen).
   if (facts.destination == Facts::Destination::kShared && facts.takes_snapshot)
     verify(job, writers.positions(), metrics);
   block.end = RunBlock::End::kDone;
   write_block(parameters, block);
 }
 
-/// Of a Kind, in its order.
+/// Words for Kind, in the order of the enumerators.
 constexpr const char* kKindWords[] = {"public", "remedy", "published", "planted"};
 
 int list() {
@@ -207,7 +208,7 @@ int list() {
   return 0;
 }
 
-/// Null if no alternative has that name.
+/// Returns null if no alternative has that name.
 std::unique_ptr<Alternative> make_alternative(const std::string& name) {
   for (const Registered& entry : all_alternatives()) {
     if (entry.name != name) continue;

@@ -17,7 +17,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-// As a mask of the system calls.
+// A mask of NUMA nodes, in the form that the system calls expect.
 constexpr std::size_t kMostNodes = 1024;
 constexpr std::size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
 using NodeMask = std::array<unsigned long, kMostNodes / kWordBits>;
@@ -32,7 +32,7 @@ NodeMask mask_of(const std::vector<unsigned>& nodes) {
 
 void set_policy(int mode, const std::vector<unsigned>& nodes) {
   const NodeMask mask = mask_of(nodes);
-  // The kernel uses one bit fewer than it is given.
+  // The kernel reads one bit less than the given number of bits.
   if (::syscall(SYS_set_mempolicy, mode, nodes.empty() ? nullptr : mask.data(), kMostNodes + 1) != 0) {
     fail("set_mempolicy");
   }
@@ -44,7 +44,7 @@ void set_policy_of(AddressRange range, int mode, const std::vector<unsigned>& no
   if (::syscall(SYS_mbind, pages.begin, pages.bytes(), mode, mask.data(), kMostNodes + 1, 0) != 0) fail("mbind");
 }
 
-/// The numbers of pages of a range that are in memory: all, on the first node, and on the second node.
+/// Numbers of pages of a range: those in memory, those on the first node, and those on the second.
 struct PageNodes {
   std::int64_t seen = 0;
   std::int64_t on_first = 0;
@@ -52,7 +52,7 @@ struct PageNodes {
 };
 
 PageNodes nodes_of(AddressRange range) {
-  // Every page: at equal distances one would see what interleaving puts there, which is not what it does.
+  // Every page is checked. Pages at equal distances could all be on one node under interleaving.
   constexpr std::size_t kAtOnce = 16'384;
   const AddressRange all = range.pages();
   const std::vector<unsigned> known = numa_nodes();
@@ -65,7 +65,7 @@ PageNodes nodes_of(AddressRange range) {
       pages.push_back(reinterpret_cast<void*>(at));  // NOLINT(performance-no-int-to-ptr)
     }
     nodes.assign(pages.size(), -1);
-    // Without nodes to move to, it only says where the pages are (move_pages(2)).
+    // Without target nodes, move_pages(2) only reports the node of each page.
     if (::syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, nodes.data(), 0) != 0) return found;
     for (const int node : nodes) {
       if (node < 0) continue;

@@ -10,19 +10,20 @@
 
 namespace zerotax::snapshot {
 
-/// On which NUMA nodes the array and the destination of the snapshot lie: "default" (the kernel's choice), "same" (both
-/// on the first node), "apart" (the destination on the second), "interleaved" (both page by page on all nodes). By
-/// set_mempolicy(2) for memory that is written to as soon as it is allocated, and by mbind(2) for what comes later.
+/// The NUMA nodes of the array and of the destination. "default" is the kernel's choice. "same" puts both on the first
+/// node. "apart" puts the destination on the second node. "interleaved" distributes the pages of both over all nodes.
+/// Memory that is written as soon as it is allocated is placed with set_mempolicy(2), and later memory with mbind(2).
 class Placement {
  public:
   /// Throws std::invalid_argument for another name.
   explicit Placement(const std::string& name);
 
-  /// Why it cannot be had here; empty if it can.
+  /// The reason why the placement is impossible here; empty if it is possible.
   [[nodiscard]] std::string why_not() const;
   enum class Block { kArray, kDestination };
-  // All throw std::runtime_error if the kernel refuses.
-  /// All that the thread allocates from now on is such a block, until end(): then it is the kernel's choice again.
+  // begin(), end() and bind() throw std::runtime_error if the kernel refuses.
+  // From begin() to end(), the thread's allocations get the placement of this block. After end(), the kernel chooses
+  // again.
   void begin(Block block) const;
   void end() const;
   void bind(Block block, AddressRange range) const;

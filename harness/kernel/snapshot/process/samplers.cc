@@ -18,11 +18,11 @@ namespace zerotax::snapshot {
 namespace {
 
 constexpr std::chrono::milliseconds kCpuPause{5};
-constexpr std::size_t kMostSamples = std::size_t{1} << 16;  // five minutes
+constexpr std::size_t kMostSamples = std::size_t{1} << 16;  // enough for five minutes
 
-/// By /proc/PID/stat. Leaves the sample as it is if the process is gone.
+/// Reads the child's times from /proc/PID/stat. Leaves the sample unchanged if the process is gone.
 void read_child(int pid, CpuInterval& sample) {
-  // No stream: at the fork no thread of ours may hold the allocator's lock.
+  // Streams would allocate, but no thread may hold the allocator's lock when the program forks.
   char path[64];
   std::snprintf(&path[0], sizeof path, "/proc/%d/stat", pid);
   const UniqueFd file(::open(&path[0], O_RDONLY | O_CLOEXEC));
@@ -37,9 +37,9 @@ void read_child(int pid, CpuInterval& sample) {
 
 constexpr std::chrono::milliseconds kMemoryPause{2};
 
-/// Bytes of one process, or 0 if it is gone or the kernel does not report it (Linux 5.4).
+/// Bytes of one process; 0 if the process is gone, or if the kernel does not report them (before Linux 5.4).
 std::uint64_t anonymous_pss(int pid) {
-  // No stream: at the fork no thread of ours may hold the allocator's lock.
+  // Streams would allocate, but no thread may hold the allocator's lock when the program forks.
   char path[64];
   std::snprintf(&path[0], sizeof path, "/proc/%d/smaps_rollup", pid);
   const UniqueFd file(::open(&path[0], O_RDONLY | O_CLOEXEC));
@@ -104,7 +104,7 @@ MemorySampler::MemorySampler(std::function<int()> child, std::function<std::uint
 }
 
 void wait_for_sample(const std::atomic<std::uint64_t>& samples) {
-  // The next that is finished may have begun before.
+  // The next sample to finish may have started before the call, so two are needed.
   const std::uint64_t enough = samples + 2;
   while (samples < enough) std::this_thread::sleep_for(kMemoryPause);
 }

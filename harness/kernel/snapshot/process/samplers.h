@@ -10,17 +10,17 @@
 
 namespace zerotax::snapshot {
 
-/// CPU time of this process and of a child every few milliseconds, in a thread of its own, as a monitor such as htop
-/// sees it: this process by getrusage(2); the child by /proc/PID/stat, whose unit is 10 ms.
+/// Samples the CPU time of this process and its child every few milliseconds, in a thread of its own, as a monitor such
+/// as htop does. Uses getrusage(2) for this process, and /proc/PID/stat, in units of 10 ms, for the child.
 class CpuSampler {
  public:
-  /// `child` is asked at each sample: its PID, or 0.
+  /// `child` is called for each sample, and returns the child's PID, or 0.
   explicit CpuSampler(std::function<int()> child);
   ~CpuSampler() { join(); }
   CpuSampler(const CpuSampler&) = delete;
   CpuSampler& operator=(const CpuSampler&) = delete;
-  /// Takes a last sample, and copies the samples to the block. If the block has too little room for all, it gets
-  /// samples at even distances, including the first and the last.
+  /// Takes a last sample and copies the samples to the block. If the block has too little room, only samples at even
+  /// distances are copied, including the first and the last.
   void finish(RunBlock& block);
 
  private:
@@ -33,12 +33,13 @@ class CpuSampler {
   std::thread thread_;
 };
 
-/// Memory of this process and a child together, in a thread of its own: the anonymous part of PSS of both
-/// (/proc/PID/smaps_rollup), which counts no page twice, and shared memory by the kernel's own count. Page tables and
-/// file pages are not in it. Reading walks the page tables and slows page faults down: no times meanwhile.
+/// Samples the memory of this process and its child together, in a thread of its own. The sum has the anonymous part of
+/// both processes' PSS (/proc/PID/smaps_rollup), in which no page counts twice, and shared memory by the kernel's own
+/// count. Page tables and file pages are not included. Reading walks the page tables and slows down page faults, so a
+/// run with this sampler gives no times.
 class MemorySampler {
  public:
-  /// `child` and `shared_bytes` are asked at each sample, and the finished ones are counted in `samples`.
+  /// `child` and `shared_bytes` are called for each sample. `samples` counts the finished samples.
   MemorySampler(std::function<int()> child, std::function<std::uint64_t()> shared_bytes,
                 std::atomic<std::uint64_t>& samples);
   ~MemorySampler() { join(); }
@@ -59,7 +60,8 @@ class MemorySampler {
   std::thread thread_;
 };
 
-/// For a child that is about to end: waits until a sample was taken while it waited, or the peak would be missed.
+/// Called by a child that is about to end. Waits until a sample that started after the call is complete, so that the
+/// peak is not missed.
 void wait_for_sample(const std::atomic<std::uint64_t>& samples);
 
 }  // namespace zerotax::snapshot

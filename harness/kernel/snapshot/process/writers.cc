@@ -8,14 +8,14 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// Writes those elements of a page that are the writer's. A function of its own, so that a profile names it.
+/// Writes the writer's elements of a page. This is a separate function, so that profiles show its name.
 [[gnu::noinline]] void write_page(Element* array, std::uint64_t page, unsigned number, unsigned writers,
                                   std::uint64_t generation) {
   const std::uint64_t elements = page_bytes() / sizeof(Element);
   const std::uint64_t begin = page * elements;
   const std::uint64_t first = begin + (number + writers - begin % writers) % writers;
   for (std::uint64_t i = first; i < begin + elements; i += writers) {
-    // volatile: each is a store of its own, as it would be if something were computed in between.
+    // volatile keeps each store separate, as if something were computed in between.
     static_cast<volatile Element*>(array)[i] = value(i, generation);
   }
 }
@@ -86,7 +86,7 @@ void Writers::work(unsigned number) {
       write_page(array, page, number, job_.parameters.writers, pass + 1);
     }
   }
-  // One that was faster than the first one's half has written everything before the snapshot.
+  // A writer that finishes before the first writer is halfway has written everything before the snapshot.
   if (stops_ && !has_stopped) {
     stop(number, {job_.parameters.passes, 0});
     went_on = thread_usage();

@@ -13,20 +13,20 @@ namespace zerotax::snapshot {
 
 using Element = std::uint64_t;
 
-/// What an element holds after it was written `generation` times: of each element and generation another one, so that a
-/// copy that is late, torn or of another place is found.
+/// The content of an element after `generation` writes. The content differs for each element and generation, so that
+/// late, torn or misplaced copies are detected.
 constexpr Element value(std::uint64_t index, std::uint64_t generation) {
   return (generation + 1) * 0x9E3779B97F4A7C15 ^ index;
 }
 
-/// Where a writer stands: `page` and all behind it are still to be written in this pass.
+/// The progress of a writer. In pass number `pass`, the writer has still to write `page` and all pages after it.
 struct Position {
   std::uint64_t pass = 0;
   std::uint64_t page = 0;
 };
 
-/// The threads that write to the array: of N writers the first has the elements 0, N, 2 N and so on, as in the
-/// benchmark that this case is of. In the middle of the first pass they stop for the snapshot, if they are to.
+/// The threads that write to the array. Of N writers, the first has the elements 0, N, 2 N and so on, as in the
+/// published benchmark. With `stop`, all writers stop for the snapshot in the middle of the first pass.
 class Writers {
  public:
   /// The writers add their times, faults and CPU time to `metrics`.
@@ -35,15 +35,15 @@ class Writers {
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
 
-  /// Creates the threads; they begin together.
+  /// Creates the threads, which start together.
   void start();
-  /// Returns when each stands still.
+  /// Returns when all writers are paused.
   void wait_for_stop();
   void go_on();
-  /// To their end.
+  /// Waits for the end of the writers.
   void join();
 
-  /// Of each when they stood still.
+  /// The position of each writer while all writers were paused.
   [[nodiscard]] const std::vector<Position>& positions() const { return positions_; }
 
  private:
@@ -58,7 +58,7 @@ class Writers {
   std::atomic<bool> stop_wanted_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned ready_ = 0;  // these are guarded by the mutex
+  unsigned ready_ = 0;  // the mutex guards this and the following members
   unsigned stopped_ = 0;
   bool started_ = false;
   bool released_ = false;
@@ -67,7 +67,7 @@ class Writers {
 /// Fills the array with its first generation.
 void fill(const Job& job);
 
-/// Compares each element of the snapshot with the value that it had when the writers stood at `positions`.
+/// Compares each element of the snapshot with its value at the writers' `positions`.
 void verify(const Job& job, const std::vector<Position>& positions, RunMetrics& metrics);
 
 }  // namespace zerotax::snapshot

@@ -1,8 +1,8 @@
-# Completion of zerotax for bash: the command itself says what may follow, and bash adds files.
+# Completion of zerotax for bash. The command lists the words that may follow, and bash adds files.
 _zerotax() {
   local IFS=$'\n'
   COMPREPLY=($("${COMP_WORDS[0]}" help --complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-  # "jemalloc:" goes on with KEY=VALUE.
+  # KEY=VALUE follows "jemalloc:" without a blank.
   if [[ ${COMPREPLY[0]-} == *: ]]; then compopt -o nospace 2>/dev/null; fi
   return 0
 }

@@ -3,8 +3,8 @@
 #include "judge/points.h"
 #include "judge/rule.h"
 
-// calloc handed out memory that was not zero, or a block at an address that no object of every type may have: a promise
-// broken, in whatever case.
+// A broken promise, in any case: calloc hands out memory that is not zero, or a block whose address is not aligned for
+// every type.
 
 namespace zerotax {
 namespace {
@@ -13,7 +13,7 @@ struct BrokenPromise {
   const char* name;
   PointStatus violation;
   const char* title;
-  const char* reason;  ///< of a point that gives none
+  const char* reason;  ///< reason shown for a point without a reason of its own
 };
 
 std::vector<Finding> find_broken(const FindingSubject& subject, const BrokenPromise& promise) {
@@ -54,8 +54,8 @@ const FindingRule misaligned_rule("misaligned", "blocks from calloc that are not
 
 }  // namespace zerotax
 
-// The process ended, stood still or got no memory before its last operation: whatever it did until then, no program can
-// use that.
+// The process ended, hung or got no memory before its last operation. No program can use such an allocator, whatever
+// the allocator did until then.
 
 namespace zerotax {
 namespace {
@@ -63,11 +63,11 @@ namespace {
 struct Ending {
   const char* name;
   PointStatus status;
-  const char* reason;  ///< what the point's reason contains
+  const char* reason;  ///< text that the point's reason must contain
   const char* title;
 };
 
-/// A point may have failed for other reasons, such as a missing server: those are not findings.
+/// A point may also fail for reasons that are not findings, such as a missing server.
 constexpr std::array<Ending, 3> kEndings{
     {{"crash", PointStatus::kCrashed, "", "{case} {size}: ends the process"},
      {"hang", PointStatus::kTimeout, "", "{case} {size}: does not come to an end"},
@@ -89,7 +89,7 @@ std::vector<Finding> find_unfinished(const FindingSubject& subject) {
                      fires,
                      {Severity::kHigh, Severity::kHigh},
                      ending.title,
-                     "At {sizes}, {case} was not measured to its end ({status}): {reason}.",
+                     "At {sizes}, the measurement of {case} did not finish ({status}): {reason}.",
                      slots});
   }
   return find_kinds(kinds, subject.points);

@@ -10,7 +10,7 @@
 #include "judge/rule.h"
 #include "point/typed_point.h"
 
-// One byte more, and an operation takes ten times the faults, or writes ten times the zeros; or a tenth of them.
+// One more byte multiplies an operation's faults or zeroed bytes by ten or more, or divides them by ten or more.
 
 namespace zerotax {
 namespace {
@@ -33,7 +33,7 @@ Finding finding_at(const CliffEdge& edge) {
         "operation{}.",
         at, format_size(edge.at_bytes), edge.words, time);
   } else {
-    // The metrics are of these two sizes, not of the two around the threshold.
+    // The words describe the two measured sizes, not the sizes around the threshold.
     const std::string below = format_size(edge.below->size_bytes);
     const std::string above = format_size(edge.above->size_bytes);
     finding.title =
@@ -65,7 +65,7 @@ const FindingRule cliff_rule("cliff", "faults or zeroed bytes change by ten time
 
 }  // namespace zerotax
 
-// The first call does not behave like the later ones: a benchmark of one call measures something else than a
+// The first call behaves differently from later ones. A benchmark of one call therefore does not show the costs of a
 // service.
 
 namespace zerotax {
@@ -73,14 +73,15 @@ namespace {
 
 using Share = bool (*)(std::uint64_t part, std::uint64_t whole);
 
-/// Whether the first call and the later ones zero such shares of their block needlessly.
+/// Whether the redundant share of the first call meets one condition, and the redundant share of the later calls meets
+/// the other.
 bool differ(const Point& point, Share of_first_call, Share of_later) {
   const auto first = borne_out(point, of_first(Metric::kRedundantZeroedBytes));
   const auto later = borne_out(point, Metric::kRedundantZeroedBytes);
   return first && later && of_first_call(*first, point.size_bytes) && of_later(*later, point.size_bytes);
 }
 
-/// Which early call took most faults, and how many.
+/// The early call with the most faults, and its number of faults.
 std::pair<std::uint64_t, std::uint64_t> worst_call(const Point& point) {
   std::pair<std::uint64_t, std::uint64_t> worst{1, 0};
   for (const FirstOperation& early : point.first_ops) {
@@ -113,7 +114,7 @@ FindingKind kind_of(const FindingSubject& subject, const char* name, Share of_fi
 }
 
 std::vector<Finding> find_first_calls(const FindingSubject& subject) {
-  // Where the program writes to its block, later blocks are dirty, and nobody expects them to be like the first.
+  // If the program writes to its block, later blocks are dirty, so later calls differ from the first in any allocator.
   const auto points =
       points_that(subject, [](const Point& point) { return is_plain_loop(point) && point.touch == 0.0; });
   return find_kinds({kind_of(subject, "first-calls-differ", is_little, is_much),
@@ -128,8 +129,8 @@ const FindingRule first_calls_rule("first-calls-differ", "first calls that diffe
 
 }  // namespace zerotax
 
-// The hosts of a fleet do different work at the same point: what is counted there is a fact about a host, not about the
-// allocator, and points of one run that come from both say different things.
+// The hosts of a fleet do different work at the same point. A count then describes a host, not the allocator, and
+// points of different hosts in one run cannot be compared.
 
 namespace zerotax {
 namespace {
@@ -137,7 +138,7 @@ namespace {
 const std::vector<EvidenceMetric> kHostMetrics{Metric::kZeroedBytes, Metric::kRedundantZeroedBytes,
                                                Metric::kPopulatedBytes};
 
-/// Two controls of one point whose counts differ, and in what.
+/// Two controls of one point, and the metric whose counts differ.
 struct Difference {
   const Point* one = nullptr;
   const Point* other = nullptr;
@@ -151,7 +152,7 @@ std::optional<Difference> difference_of(const Point& one, const Point& other) {
     const auto here = count_of(one, metric);
     const auto there = count_of(other, metric);
     if (!here || !there) continue;
-    // A smaller difference is a header, or a page at an edge.
+    // A smaller difference is a header, or a page at the edge of the block.
     if (!is_little(std::max(*here, *there) - std::min(*here, *there), one.size_bytes)) {
       return Difference{&one, &other, metric};
     }
@@ -189,10 +190,9 @@ std::vector<Finding> find_host_differs(const FindingSubject& subject) {
         kHostMetrics,
         fires,
         {Severity::kMedium, Severity::kMedium},
-        "calloc({size}) does other work on {other} than on {one}",
-        "At {sizes}, {metric} of one {case} is {on_one} on {one} and {on_other} on {other}, measured twice "
-        "on each: the hosts differ (compare their environments in run.json), and so may other points of "
-        "this run.",
+        "calloc({size}) does different work on {other} than on {one}",
+        "At {sizes}, {metric} of one {case} is {on_one} on {one} and {on_other} on {other}, measured twice on each: "
+        "the hosts differ (compare their environments in run.json), so other points of this run may differ, too.",
         slots}},
       subject.controls);
 }
@@ -204,7 +204,7 @@ const FindingRule host_differs_rule("host-differs", "hosts of a fleet do differe
 
 }  // namespace zerotax
 
-// The same request costs one thing on the main thread and ten times that on another, or a tenth.
+// A request costs ten times as much, or a tenth as much, on a worker thread as on the main thread.
 
 namespace zerotax {
 namespace {

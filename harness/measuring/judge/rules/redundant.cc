@@ -9,12 +9,12 @@
 #include "judge/rule.h"
 #include "point/typed_point.h"
 
-// Memory fresh from the kernel is zero. calloc writes zeros over it all the same, and populates it by that.
+// Memory fresh from the kernel is zero. calloc nevertheless writes zeros over this memory, and thereby populates it.
 
 namespace zerotax {
 namespace {
 
-bool in_later_calls(const Point& point) { return zeroes_fresh(point) == Answer::kYes; }
+bool in_later_calls(const Point& point) { return zeroes_fresh(point) == YesNo::kYes; }
 
 bool in_first_call_only(const Point& point) {
   const auto redundant = borne_out(point, of_first(Metric::kRedundantZeroedBytes));
@@ -36,10 +36,10 @@ Slots later_slots(const FindingSubject& subject, const Point& point, const Firin
   const RedundantCalls calls = *fresh_calls(point);
   const bool one = calls.every() || calls.ops == 1;
   const std::string size = format_size(point.size_bytes);
-  // A call that the program makes once in its life is not worth a word where it does the same.
+  // The words mention the first call only if it differs, because a program makes that call only once.
   const auto first = borne_out(point, of_first(Metric::kRedundantZeroedBytes));
   const bool spares_first = calls.every() && first && is_little(*first, point.size_bytes);
-  // The share is that of one size of the range.
+  // The share was measured at one size of the range.
   const std::string at_size = calls.every() || range.from_bytes == range.to_bytes ? "" : fmt::format(" (at {})", size);
   return {{"who", calls.every() ? "every calloc" : fmt::format("{} of {} calls of calloc", calls.ops, calls.of_ops)},
           {"each", which_calls(calls) + (spares_first ? " but the first" : "") + at_size},
@@ -90,13 +90,13 @@ const FindingRule redundant_fresh_rule("redundant-fresh", "zeros written over me
 
 }  // namespace zerotax
 
-// A block that nobody wrote to is freed and handed out again: it is zero, and calloc zeroes all of it.
+// A block that was never written to is freed and handed out again. The whole block is zero, but calloc zeroes it again.
 
 namespace zerotax {
 namespace {
 
 std::vector<Finding> find_redundant_reuse(const FindingSubject& subject) {
-  const auto fires = [](const Point& point) { return zeroes_reused(point) == Answer::kYes; };
+  const auto fires = [](const Point& point) { return zeroes_reused(point) == YesNo::kYes; };
   const auto slots = [&](const Point& point, const FiringRange&) {
     const RedundantCalls calls = *reuse_calls(point);
     return Slots{{"bytes", redundant_words(calls)},
@@ -123,7 +123,7 @@ const FindingRule redundant_reuse_rule("redundant-reuse", "zeros written over a 
 
 }  // namespace zerotax
 
-// More bytes are zeroed than were asked for.
+// The allocator zeroes more bytes than were requested.
 
 namespace zerotax {
 namespace {
@@ -132,15 +132,16 @@ double share_beyond(const Point& point) {
   return static_cast<double>(bytes_beyond(point)) / static_cast<double>(point.size_bytes);
 }
 
-/// Size classes make gaps, in which requests happen to fit: all sizes together are one finding.
+/// A request that fits its size class exactly leaves no bytes beyond the request to zero, so the affected sizes have
+/// gaps. All sizes together are therefore one finding.
 std::optional<FiringRange> all_that_fire(const FindingSubject& subject) {
   std::optional<FiringRange> all;
   const bool on_main = std::any_of(subject.points.begin(), subject.points.end(),
                                    [](const Point* point) { return point->thread == "main"; });
   for (const Point* point : subject.points) {
-    // A thread that is new has records set up for it by its first call, which are zeroed too: no part of the block.
+    // The first call of a new thread also zeroes records of the thread, which are not part of the block.
     if (on_main && point->thread != "main") continue;
-    if (!is_plain_loop(*point) || zeroes_beyond(*point) != Answer::kYes) continue;
+    if (!is_plain_loop(*point) || zeroes_beyond(*point) != YesNo::kYes) continue;
     if (!all) all = FiringRange{point->size_bytes, point->size_bytes, {}};
     all->from_bytes = std::min(all->from_bytes, point->size_bytes);
     all->to_bytes = std::max(all->to_bytes, point->size_bytes);
@@ -152,7 +153,7 @@ std::optional<FiringRange> all_that_fire(const FindingSubject& subject) {
 std::vector<Finding> find_zeroing_beyond(const FindingSubject& subject) {
   const auto range = all_that_fire(subject);
   if (!range) return {};
-  // Neighbours of the size with the largest share may fit their class: it is the one that shows it.
+  // Neighboring sizes may fit their size class, so the words describe the size with the largest share.
   const Point& shown = **std::max_element(
       range->points.begin(), range->points.end(),
       [](const Point* one, const Point* other) { return share_beyond(*one) < share_beyond(*other); });
@@ -181,8 +182,8 @@ const FindingRule zeroing_beyond_rule("zeroing-beyond", "more bytes zeroed than 
 
 }  // namespace zerotax
 
-// free writes zeros over its block: calloc may then find it clean, but each block is cleared, also those that nobody
-// asks for again, or that nobody had written to.
+// free writes zeros over its block. calloc may then find the block clean. But free clears every block, including blocks
+// that are never requested again, or never written to.
 
 namespace zerotax {
 namespace {
@@ -192,13 +193,13 @@ bool clears_zeros(const Point& point) {
   return redundant && is_much(*redundant, point.size_bytes);
 }
 
-/// Free clears the bytes that the program wrote, and little else.
+/// Whether free clears the bytes that the program wrote, and little else.
 bool clears_contents(const Point& point) {
   const auto zeroed = borne_out(point, Metric::kZeroedInFreeBytes);
   return zeroed && is_much(*zeroed, point.size_bytes) && !clears_zeros(point);
 }
 
-/// `redundant`: of zeros. To clear what a program leaves behind can be meant; to clear zeros cannot.
+/// `redundant` selects zeroing of zeros. Clearing what a program left behind can be intended; clearing zeros cannot.
 FindingKind kind_of(const FindingSubject& subject, bool redundant) {
   const Metric bytes = redundant ? Metric::kRedundantZeroedInFreeBytes : Metric::kZeroedInFreeBytes;
   const auto slots = [&subject, bytes](const Point& point, const FiringRange&) {
@@ -209,12 +210,12 @@ FindingKind kind_of(const FindingSubject& subject, bool redundant) {
            Metric::kFreeNs},
           not_on_worker_alone(subject, redundant ? clears_zeros : clears_contents),
           {redundant ? Severity::kMedium : Severity::kLow, Severity::kLow},
-          redundant ? "free of a {size} block writes zeros over what is zero already: {bytes} bytes{peer}"
+          redundant ? "free of a {size} block writes zeros over memory that is already zero: {bytes} bytes{peer}"
                     : "free of a {size} block clears what the program wrote: {bytes} bytes{peer}",
           redundant
               ? "At {sizes}, each free writes zeros over a block that is zero: at {size} {bytes} redundant bytes a "
                 "call{peer}."
-              : "At {sizes}, each free writes zeros over the block, whether or not it is asked for again: at "
+              : "At {sizes}, each free writes zeros over the block, whether or not it is needed again: at "
                 "{size} {bytes} bytes a call{peer}.",
           slots};
 }

@@ -13,13 +13,13 @@
 #include "os/page.h"
 #include "point/typed_point.h"
 
-// The pages that a program wrote to go back to the kernel with every free, or with the next calloc, and each is faulted
-// in again: in a loop, nothing is gained by giving them back.
+// Pages that a program has written are returned to the kernel with every free, or with the next calloc, and then
+// faulted in again. In a loop, returning the pages gains nothing.
 
 namespace zerotax {
 namespace {
 
-/// How the pages go, by the system calls of the steady state.
+/// The system call that returns pages to the kernel, and the function that makes this call in the steady state.
 enum class Way { kNone, kPurgedInCalloc, kPurgedInFree, kUnmapped, kOther };
 
 bool calls(const Point& point, Metric where, const char* what) {
@@ -32,11 +32,12 @@ Way way_of(const Point& point) {
   const auto touched = static_cast<std::uint64_t>(std::ceil(touch * static_cast<double>(pages_of(point))));
   const auto faults = operation_faults(point);
   if (touched == 0 || !faults || !is_much(*faults, touched)) return Way::kNone;
-  // Faults on populated pages copy them, as after a fork: nothing was given back. Older runs do not record which.
+  // Faults on populated pages copy these pages, as after a fork, so nothing was returned. Older runs do not record
+  // which faults copy.
   const auto refilled = point.evident_count(Metric::kTouchPopulatedBytes);
   const std::uint64_t in_calloc = point.evident_count(Metric::kPopulatedBytes).value_or(0);
   if (refilled && !is_much(*refilled + in_calloc, touched * point.page_bytes())) return Way::kNone;
-  // Where calloc wrote needless zeros, it took the faults: another rule's.
+  // If calloc wrote needless zeros, its stores took the faults. Another rule reports needless zeros.
   const auto redundant = redundant_calls(point);
   if (!redundant || !redundant->empty()) return Way::kNone;
   if (calls(point, Metric::kFreeSyscalls, "munmap")) return Way::kUnmapped;
@@ -45,8 +46,8 @@ Way way_of(const Point& point) {
   return Way::kOther;
 }
 
-/// What happens to the pages. An allocator that gives a block a mapping of its own, and unmaps it with the block, does
-/// what the documentation of mmap thresholds says.
+/// A way in which an allocator returns pages, with the severity for big blocks. Documentation of mmap thresholds says
+/// that the mapping of a single block is unmapped, so the severity of kUnmapped is low.
 struct WayWords {
   Way way;
   Severity big;
@@ -56,7 +57,7 @@ constexpr std::array<WayWords, 4> kWays{
     {{Way::kPurgedInCalloc, Severity::kMedium, "each calloc purges the block that it hands out again"},
      {Way::kPurgedInFree, Severity::kMedium, "each free purges the block that the next calloc hands out again"},
      {Way::kUnmapped, Severity::kLow, "each free unmaps the block, and the next calloc maps it anew"},
-     {Way::kOther, Severity::kMedium, "the pages are gone with the next call"}}};
+     {Way::kOther, Severity::kMedium, "the pages are no longer populated at the next call"}}};
 
 std::vector<Finding> find_purge_storm(const FindingSubject& subject) {
   const auto points = points_that(subject, [](const Point& point) { return is_plain_loop(point) && point.touch > 0; });
@@ -89,17 +90,17 @@ const FindingRule purge_storm_rule("purge-storm", "pages given back and faulted 
 
 }  // namespace zerotax
 
-// A service frees its buffers together and needs them again at once (the case refill_loop). The allocator returns them
-// to the kernel in between, and the kernel zeroes the same memory again in each round.
+// A service frees its buffers together and needs them again at once (the case refill_loop). The allocator returns the
+// freed buffers to the kernel, and the kernel zeroes the same memory again in each round.
 
 namespace zerotax {
 namespace {
 
-/// From these on, in times as long as the fastest peer: a round that costs so much is a medium or a high finding.
+/// Ratios to the time of the fastest peer. The severity is medium from kMedium on, and high from kHigh on.
 constexpr double kMedium = 2;
 constexpr double kHigh = 10;
 
-/// What a round writes to, in bytes; nothing if that was not measured.
+/// Bytes that a round writes to; no value if they were not measured.
 std::optional<std::uint64_t> used_bytes(const Point& point) {
   const auto requested = point.count(Metric::kRequestedBytes);
   if (!requested) return std::nullopt;
@@ -112,7 +113,7 @@ bool refills_most(const Point& point) {
   return point.is_ok() && used && *used > 0 && refilled && is_much(*refilled, *used);
 }
 
-/// "munmap", or what returned most.
+/// The system call, such as "munmap", that returned the most bytes.
 std::string mechanism_words(const Point& point) {
   std::pair<std::uint64_t, const char*> most{0, "a thread of the allocator"};
   for (const auto& [metric, words] : {std::pair{Metric::kReturnedByMunmapBytes, "munmap"},
@@ -127,7 +128,7 @@ Severity severity_of(const std::vector<const Point*>& points, const FindingSubje
   Severity severity = Severity::kLow;
   for (const Point* point : points) {
     const auto peer = fastest_peer(subject, *point, operation_ns(*point), operation_ns);
-    // Without another allocator, nothing shows that it can be done for less.
+    // Without another allocator, nothing shows that a round can cost less.
     const double ratio = peer ? peer->ratio : 1;
     severity = std::max(severity, ratio >= kHigh     ? Severity::kHigh
                                   : ratio >= kMedium ? Severity::kMedium
@@ -179,17 +180,17 @@ const FindingRule refill_storm_rule("refill-storm",
 
 }  // namespace zerotax
 
-// With transparent huge pages a store into one byte populates, and has the kernel zero, 2 MiB; and what free could give
-// back of small pages may stay where a huge page is only in part free. Each is what the process holds beyond what the
-// same process holds without huge pages.
+// With transparent huge pages, a store into one byte populates 2 MiB, which the kernel zeroes. After free, memory of a
+// partly free huge page may stay, although small pages would be returned. Both findings compare the memory that the
+// process holds with and without huge pages.
 
 namespace zerotax {
 namespace {
 
-/// Less is what the allocator's own pages take anyway.
+/// Smaller amounts are the allocator's own pages.
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 20;
 
-/// How much the one metric of the memory held is beyond the other.
+/// Bytes by which the metric `with` exceeds `without`.
 std::uint64_t beyond(const Point& point, Metric with, Metric without) {
   const auto held = point.count(with);
   const auto small = point.count(without);
@@ -216,7 +217,7 @@ std::vector<Finding> find_kind(const FindingSubject& subject, const char* name, 
 
 std::vector<Finding> find_zeroing(const FindingSubject& subject) {
   return find_kind(subject, "huge-page-zeroing", Metric::kHeldBytes, Metric::kHeldWithoutHugeBytes,
-                   "with huge pages a process with one block of {size} holds {more} more",
+                   "with huge pages, a process with one block of {size} holds {more} more",
                    "At {sizes}, the kernel populates and zeroes whole huge pages: with a block of {size} the process "
                    "holds {held}, and {small} without huge pages.");
 }
@@ -224,13 +225,13 @@ std::vector<Finding> find_zeroing(const FindingSubject& subject) {
 std::vector<Finding> find_outliving(const FindingSubject& subject) {
   return find_kind(subject, "huge-pages-outlive-free", Metric::kHeldAfterFreeBytes,
                    Metric::kHeldAfterFreeWithoutHugeBytes,
-                   "after free of a block of {size} huge pages keep {more} more",
+                   "after free of a block of {size}, huge pages keep {more} more",
                    "At {sizes}, memory in huge pages stays after free: the process holds {held} (block of {size}), and "
                    "{small} without huge pages.");
 }
 
 const FindingRule zeroing_rule("huge-page-zeroing",
-                               "memory that the kernel zeroes because it populates huge pages whole", {"bytes"},
+                               "memory that the kernel zeroes because it populates whole huge pages", {"bytes"},
                                find_zeroing);
 const FindingRule outliving_rule("huge-pages-outlive-free", "memory in huge pages that free keeps", {"bytes"},
                                  find_outliving);

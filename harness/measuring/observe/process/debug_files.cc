@@ -19,12 +19,12 @@ namespace zerotax {
 namespace {
 
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
-/// Debug information can lie in only a few places.
+/// Maximum number of candidates for a debug file, because debug information can be in only a few places.
 constexpr std::uint64_t kMostFiles = 64;
 
 AskForFile ask_for_file;
 
-/// The checksum of .gnu_debuglink, the same as zlib's (gdb's manual, "Separate Debug Files").
+/// Computes the checksum that .gnu_debuglink contains: zlib's CRC-32 (GDB manual, "Separate Debug Files").
 std::uint32_t checksum_of(int file) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> made{};
@@ -73,7 +73,7 @@ int find(std::uint32_t number, bool shared, std::string_view build_id, const cha
   return -1;
 }
 
-/// The file that several files of debug information share (dwz(1)).
+/// Finds the file that several debug files share (dwz(1)).
 int find_shared(Dwfl_Module* module) {
   Dwarf_Addr bias = 0;
   Dwarf* debug = ::dwfl_module_getdwarf(module, &bias);
@@ -82,8 +82,8 @@ int find_shared(Dwfl_Module* module) {
   const ssize_t bytes = debug != nullptr ? ::dwelf_dwarf_gnu_debugaltlink(debug, &name, &bits) : 0;
   if (bytes <= 0) return -1;
   const int found = find(file_number(module), true, bytes_of(bits, bytes), name, 0);
-  // Otherwise libdw would look for the name itself, at the first use. This value tells libdw that none was found
-  // (dwarf_getalt.c).
+  // Without this call, libdw would itself search for the file at the first use. The value -1 means that the file was
+  // not found (dwarf_getalt.c).
   if (found < 0)
     ::dwarf_setalt(debug, reinterpret_cast<Dwarf*>(std::intptr_t{-1}));  // NOLINT(performance-no-int-to-ptr)
   return found;

@@ -2,12 +2,14 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <fmt/format.h>
 #include <gelf.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <ranges>
 
 #include "base/names.h"
 #include "os/machine_code.h"
@@ -25,7 +27,8 @@ bool is_of_family(const char* name) {
                      [&](const char* each) { return std::strcmp(each, name) == 0; });
 }
 
-/// Copies the file's bytes at an address of the process. False if they are in no section with contents.
+/// Copies `bytes` bytes of the file that belong to an address of the process. Returns false unless all the bytes are in
+/// one section with contents.
 bool code_at(Dwfl_Module* module, std::uint64_t address, void* to, std::size_t bytes) {
   Dwarf_Addr in_section = address;
   Dwarf_Addr bias = 0;
@@ -37,7 +40,7 @@ bool code_at(Dwfl_Module* module, std::uint64_t address, void* to, std::size_t b
   return true;
 }
 
-/// The symbol whose address the dynamic linker puts into a slot, or "".
+/// Returns the symbol whose address the dynamic linker puts into a slot, or "".
 std::string symbol_of_slot(Dwfl_Module* module, std::uint64_t slot) {
   GElf_Addr bias = 0;
   Elf* file = ::dwfl_module_getelf(module, &bias);
@@ -65,14 +68,14 @@ std::string symbol_of_slot(Dwfl_Module* module, std::uint64_t slot) {
   return "";
 }
 
-/// The name that the call before an address has for its target, or "".
+/// Returns the name of the target of the call instruction before an address, or "".
 std::string name_called(Dwfl_Module* module, std::uint64_t address) {
   unsigned char code[kCallBytes];
   if (!code_at(module, address - sizeof code, &code[0], sizeof code)) return "";
   const CallTarget call = call_ending_at(address, &code[0]);
   if (call.kind == CallTarget::Kind::kSlot) return symbol_of_slot(module, call.address);
   if (call.kind != CallTarget::Kind::kFunction) return "";
-  // The end of a stub is never the end of its section, which is padded.
+  // Reading all bytes of a stub cannot fail, because the stub's section is padded at the end.
   unsigned char stub[kStubBytes];
   if (code_at(module, call.address, &stub[0], sizeof stub)) {
     if (const auto slot = slot_of_stub(call.address, &stub[0])) return symbol_of_slot(module, *slot);
@@ -83,7 +86,40 @@ std::string name_called(Dwfl_Module* module, std::uint64_t address) {
   return name != nullptr && offset == 0 ? name : "";
 }
 
-/// Where a file defines a function for others, or 0.
+/// Returns the start of the function at an address of the process; 0 if no call frame information covers the address.
+/// Searches the sorted table of .eh_frame_hdr (Linux Standard Base Core, "The .eh_frame_hdr section").
+std::uint64_t function_begin(Dwfl_Module* module, std::uint64_t address) {
+  const CodeStart covered = code_start(module, address);
+  GElf_Addr bias = 0;
+  Elf* file = ::dwfl_module_getelf(module, &bias);
+  std::size_t segments = 0;
+  if (covered.in_memory == 0 || file == nullptr || ::elf_getphdrnum(file, &segments) != 0) return 0;
+  constexpr std::size_t kHead = 12;
+  constexpr std::uint32_t kUsual = 0x3b031b01;  // version 1, and the encodings that all linkers use
+  for (std::size_t i = 0; i < segments; ++i) {
+    GElf_Phdr header;
+    if (::gelf_getphdr(file, static_cast<int>(i), &header) == nullptr || header.p_type != PT_GNU_EH_FRAME) continue;
+    const Elf_Data* data =
+        ::elf_getdata_rawchunk(file, static_cast<int64_t>(header.p_offset), header.p_filesz, ELF_T_BYTE);
+    std::uint32_t head[kHead / sizeof(std::uint32_t)];
+    if (data == nullptr || data->d_buf == nullptr || data->d_size < kHead) return 0;
+    std::memcpy(&head[0], data->d_buf, kHead);
+    if (head[0] != kUsual) return 0;
+    const char* entries = static_cast<const char*>(data->d_buf) + kHead;
+    const auto begin_of = [&](std::size_t entry) {
+      std::int32_t distance = 0;
+      std::memcpy(&distance, entries + entry * 2 * sizeof distance, sizeof distance);
+      return header.p_vaddr + static_cast<std::uint64_t>(std::int64_t{distance});
+    };
+    const std::size_t count = std::min<std::size_t>(head[2], (data->d_size - kHead) / 8);
+    const auto all = std::views::iota(std::size_t{0}, count);
+    const auto next = std::ranges::upper_bound(all, address - bias, {}, begin_of);
+    return next != all.begin() ? begin_of(*std::ranges::prev(next)) + bias : 0;
+  }
+  return 0;
+}
+
+/// Returns the address at which a file defines a global function, or 0.
 std::uint64_t defined_in(Dwfl_Module* module, const std::string& name) {
   const int count = ::dwfl_module_getsymtab(module);
   for (int i = 1; i < count; ++i) {
@@ -92,7 +128,7 @@ std::uint64_t defined_in(Dwfl_Module* module, const std::string& name) {
     GElf_Word section = 0;
     const char* each = ::dwfl_module_getsym_info(module, i, &symbol, &address, &section, nullptr, nullptr);
     if (each == nullptr || section == SHN_UNDEF || GELF_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
-    // "calloc@@GLIBC_2.2.5"
+    // The symbol's name may have a version, as in "calloc@@GLIBC_2.2.5".
     const std::size_t length = std::strcspn(each, "@");
     if (length == name.size() && name.compare(0, length, each, length) == 0) return address;
   }
@@ -114,9 +150,40 @@ CodeStart code_start(Dwfl_Module* module, std::uint64_t address) {
   return {start, start + bias};
 }
 
-bool is_of_another(Dwfl_Module* module, std::uint64_t address, std::uint64_t offset, const GElf_Sym& symbol) {
-  return symbol.st_size == 0 && offset != 0 && code_start(module, address).in_memory != 0 &&
-         code_start(module, address - offset).in_memory == 0;
+const char* symbol_at(Dwfl_Module* module, std::uint64_t address, GElf_Off& offset, GElf_Sym& symbol) {
+  if (module == nullptr) return nullptr;
+  const char* name = ::dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (name == nullptr || symbol.st_size != 0 || offset == 0) return name;
+  const std::uint64_t begin = address - offset;
+  const bool is_uncovered = code_start(module, begin).in_memory == 0 && code_start(module, address).in_memory != 0;
+  return is_uncovered || function_begin(module, address) > begin ? nullptr : name;
+}
+
+std::string ExportedFunctions::before(Dwfl_Module* module, std::uint64_t address, std::uint32_t file) {
+  constexpr std::uint64_t kFarthest = std::uint64_t{4} << 10;
+  GElf_Addr bias = 0;
+  if (::dwfl_module_getelf(module, &bias) == nullptr) return "";
+  const auto [known, is_new] = by_file_.try_emplace(file);
+  std::map<std::uint64_t, Function>& functions = known->second;
+  const int count = is_new ? ::dwfl_module_getsymtab(module) : 0;
+  for (int i = 1; i < count; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr place = 0;
+    GElf_Word section = 0;
+    const char* name = ::dwfl_module_getsym_info(module, i, &symbol, &place, &section, nullptr, nullptr);
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (name == nullptr || !is_function || section == SHN_UNDEF || GELF_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
+    functions.try_emplace(place - bias, Function{demangled(name), section});
+  }
+  const auto after = functions.upper_bound(address - bias);
+  if (after == functions.begin()) return "";
+  const auto& [begin, function] = *std::prev(after);
+  Dwarf_Addr in_section = address;
+  Elf_Scn* section = ::dwfl_module_address_section(module, &in_section, &bias);
+  const std::uint64_t distance = address - bias - begin;
+  if (section == nullptr || ::elf_ndxscn(section) != function.section || distance > kFarthest) return "";
+  return fmt::format("{}+{:#x}", function.name, distance);
 }
 
 FrameRule frame_rule(Dwfl_Module* module, std::uint64_t address) {
@@ -152,7 +219,7 @@ const HiddenCalls::Target* HiddenCalls::definition(const FindModule& find, const
     if (module == nullptr) continue;
     const char* path = ::dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     const std::string label = path != nullptr ? file_name(path) : "";
-    // The dynamic linker has a malloc of its own, until the program's is there.
+    // The dynamic linker's own malloc is called only until the program's malloc is loaded.
     if (label.starts_with("ld-linux") || label.starts_with("ld-2")) continue;
     target.address = defined_in(module, name);
     target.module = label;

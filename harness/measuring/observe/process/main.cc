@@ -1,4 +1,4 @@
-// read-files: parses foreign program files for FileReader, without rights. A hostile file can cost only the names in
+// read-files parses foreign program files for FileReader, without rights. A hostile file can only spoil the names in
 // that file. The process serves the socket that it was started with, and ends when the other end is closed.
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace zerotax;
 
-/// If FileReader is killed while this process works, the process must not run forever.
+/// Maximum duration of a request. The limit ends this process if FileReader is killed during a request.
 constexpr time_t kLongestRequestS = 30;
 
 MessageSocket* connection = nullptr;
@@ -32,7 +32,7 @@ void allow_file_bytes(std::uint64_t more) {
   limit_address_space(base_bytes + kReadMemory + (server != nullptr ? server->file_bytes() : 0) + more);
 }
 
-/// Ends this process after that many seconds; 0: never.
+/// Ends this process after this number of seconds; 0 cancels the timer.
 void end_after(time_t seconds) {
   const itimerval timer{{0, 0}, {seconds, 0}};
   ::setitimer(ITIMER_REAL, &timer, nullptr);
@@ -41,7 +41,9 @@ void end_after(time_t seconds) {
 /// Asks FileReader to open a file of debug information.
 UniqueFd ask_for_debug_file(const MessageWriter& question) {
   UniqueFd file;
+  end_after(0);  // no time limit, because FileReader may be downloading the file
   if (!connection->send(question.bytes()) || !connection->receive(&file)) ::_exit(0);
+  end_after(kLongestRequestS);
   if (file) {
     const std::uint64_t bytes = size_of(file.get());
     allow_file_bytes(bytes);
@@ -76,7 +78,7 @@ int main() {
     while (const std::optional<std::string_view> request = socket.receive(&file)) {
       end_after(kLongestRequestS);
       if (file) allow_file_bytes(size_of(file.get()));
-      const std::string whole(*request);  // a copy: the socket's buffer also receives answers to questions
+      const std::string whole(*request);  // copied, because FileReader's replies overwrite the socket's buffer
       if (!socket.send(answering.answer(whole, std::move(file)).bytes())) return 0;
       end_after(0);
     }

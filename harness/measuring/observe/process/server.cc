@@ -22,7 +22,8 @@
 namespace zerotax {
 namespace {
 
-/// Longer than any name that a C++ compiler makes. Names are cut to this length, so that an answer fits into a message.
+/// Maximum length of a name, longer than any name from a C++ compiler. Names are cut to this length, so that an answer
+/// fits into a message.
 constexpr std::size_t kLongestName = std::size_t{16} * 1024;
 
 int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; }
@@ -30,8 +31,8 @@ int no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { retur
 constexpr Dwfl_Callbacks kMapped = {no_elf, find_debug_file, nullptr, nullptr};
 constexpr Dwfl_Callbacks kNotMapped = {no_elf, find_debug_file, dwfl_offline_section_address, nullptr};
 
-/// libdwfl unwinds by the rules of this file's machine, which is the watched process's machine, too. By default libdwfl
-/// would take one of the process's files, and a new mapping may replace that file.
+/// libdwfl unwinds by the rules of this file's machine, which is also the machine of the watched process. By default
+/// libdwfl would use one of the process's files, and a new mapping may replace that file.
 Elf* own_program() {
   static Elf* const program = [] {
     ::elf_version(EV_CURRENT);
@@ -42,7 +43,7 @@ Elf* own_program() {
 
 std::string_view cut(std::string_view name) { return name.substr(0, kLongestName); }
 
-/// No library has more functions of one kind than this.
+/// Maximum number of functions in an answer. No library has that many matching functions.
 constexpr std::size_t kMostFunctions = 256;
 constexpr std::size_t kMostSegments = 1024;
 constexpr std::size_t kLongestFunction = 256;
@@ -101,14 +102,14 @@ void ReadSession::map(MessageReader& in, UniqueFd file, MessageWriter& out) {
     out.number(0);
     return;
   }
-  // If a file is reported twice, libdwfl takes the second for another file at the same place, and drops both.
+  // If a file is reported twice, libdwfl treats the second report as a different file at the same address, and drops
+  // both.
   if (!mapped_.emplace(current_.load(), *bias).second) {
     out.number(1).number(*bias);
     return;
   }
   ::dwfl_report_begin_add(dwfl_);
-  // By this path, libdwfl finds debug information beside the file. If libdwfl accepts the file, it also closes the
-  // file.
+  // libdwfl searches for debug information beside this path. If libdwfl accepts the file, libdwfl also closes it.
   Dwfl_Module* module = ::dwfl_report_elf(dwfl_, name.c_str(), path.c_str(), file.get(), *bias, true);
   if (module != nullptr) {
     static_cast<void>(file.release());
@@ -141,7 +142,7 @@ void ReadSession::open(MessageReader& in, UniqueFd file, MessageWriter& out) {
   out.number(1).text(length > 0 ? cut({reinterpret_cast<const char*>(bits), static_cast<std::size_t>(length)}) : "");
 }
 
-// There is one thread at a time: the thread of the sample. Its number is that of the process.
+// A session has one thread, the thread of the sample. The thread's ID is the process's ID.
 pid_t ReadSession::next_thread(Dwfl* dwfl, void* argument, void** thread) {
   if (*thread != nullptr) return 0;
   *thread = argument;
@@ -172,14 +173,14 @@ int ReadSession::on_frame(Dwfl_Frame* frame, void* argument) {
   Dwarf_Addr address = 0;
   bool exact = false;
   if (!::dwfl_frame_pc(frame, &address, &exact)) return DWARF_CB_ABORT;
-  // If unwinding starts at a caller, the first frame is also a caller's.
+  // If unwinding starts at a caller, the address of the first frame is a return address.
   const bool caller_given = exact && !session.exact_;
   session.exact_ = true;
   Frame found;
-  // A return address may belong to the next function; the byte before it belongs to the call.
+  // A return address may belong to the next function; the byte before it belongs to the call instruction.
   found.address = exact ? address : address - 1;
   found.exact = exact && !caller_given;
-  // The file of this address is read next, to find the caller.
+  // The next step reads the file of this address to find the caller.
   found.in_file = session.module_at(found.address) != nullptr;
   const auto keep = [&](int number) {
     Dwarf_Word value = 0;
@@ -204,7 +205,7 @@ void ReadSession::unwind(MessageReader& in, MessageWriter& out) {
   static constexpr Dwfl_Thread_Callbacks kThreads = {next_thread,   nullptr, read_memory,
                                                      set_registers, nullptr, nullptr};
   begin(kMapped);
-  constexpr pid_t kProcess = 1;  // any number: libdwfl reads nothing from the process itself
+  constexpr pid_t kProcess = 1;  // an arbitrary number, because libdwfl reads nothing from the process itself
   if (!attached_) attached_ = ::dwfl_attach_state(dwfl_, own_program(), kProcess, &kThreads, this);
   if (in.intact() && attached_) {
     module_at(registers_[kProgramCounter]);
@@ -227,11 +228,13 @@ void ReadSession::name(MessageReader& in, MessageWriter& out) {
   const bool has_file = module != nullptr && ::dwfl_module_getelf(module, &bias) != nullptr;
   GElf_Off offset = 0;
   GElf_Sym entry{};
-  const char* symbol =
-      module != nullptr ? ::dwfl_module_addrinfo(module, address, &offset, &entry, nullptr, nullptr, nullptr) : nullptr;
-  if (symbol != nullptr && is_of_another(module, address, offset, entry)) symbol = nullptr;
+  const char* symbol = symbol_at(module, address, offset, entry);
   out.number(module != nullptr ? 1 : 0).number(has_file ? 1 : 0).number(bias).number(symbol != nullptr ? 1 : 0);
-  if (symbol != nullptr) out.text(cut(demangled(symbol))).number(offset).number(entry.st_size);
+  if (symbol != nullptr) {
+    out.text(cut(demangled(symbol))).number(offset).number(entry.st_size);
+  } else {
+    out.text(has_file ? cut(exported_.before(module, address, current_)) : "");
+  }
 }
 
 void ReadSession::start(MessageReader& in, MessageWriter& out) {
@@ -260,9 +263,13 @@ void ReadSession::called(MessageReader& in, MessageWriter& out) {
 void ReadSession::place(MessageReader& in, MessageWriter& out) {
   const GElf_Addr place = in.number() + bias_;
   current_ = file_ != nullptr ? file_number(file_) : 0;
-  const char* name = file_ != nullptr ? ::dwfl_module_addrname(file_, place) : nullptr;
+  GElf_Off offset = 0;
+  GElf_Sym entry{};
+  const char* name = symbol_at(file_, place, offset, entry);
   out.number(name != nullptr ? 1 : 0);
-  if (name != nullptr) out.text(cut(demangled(name)));
+  out.text(name != nullptr    ? cut(demangled(name))
+           : file_ != nullptr ? cut(exported_.before(file_, place, current_))
+                              : "");
   Dwfl_Line* found = file_ != nullptr ? ::dwfl_module_getsrc(file_, place) : nullptr;
   int line = 0;
   const char* source = found != nullptr ? ::dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;

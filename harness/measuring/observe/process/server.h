@@ -18,11 +18,11 @@
 
 namespace zerotax {
 
-/// Opens what unwinding needs besides the files. Call it while this process may still open files.
+/// Opens everything that unwinding needs besides the files. Call this function while this process may still open files.
 void prepare_unwinding();
 
-/// The files of one process, at the places where they are mapped, or one file that is not mapped. elfutils' libdwfl
-/// does the unwinding and finds the names. Each function reads its arguments from a request, and adds its answer.
+/// The mapped files of one process, or one file that is not mapped. elfutils' libdwfl unwinds and finds the names. Each
+/// function reads its arguments from a request, and adds the results to the answer.
 class ReadSession {
  public:
   explicit ReadSession(std::atomic<std::uint32_t>& current) : current_(current) {}
@@ -39,19 +39,19 @@ class ReadSession {
   void called(MessageReader& in, MessageWriter& out);
   void place(MessageReader& in, MessageWriter& out);
 
-  std::uint64_t file_bytes = 0;  ///< of the session's open files
+  std::uint64_t file_bytes = 0;  ///< total size of the session's open files
 
  private:
   struct Frame {
-    std::uint64_t address = 0;  ///< within an instruction: for a caller, one less than the return address
+    std::uint64_t address = 0;  ///< address within an instruction; for a caller, the return address minus one
     bool exact = false;
     bool in_file = false;
-    std::uint64_t known = 0;  ///< which registers below are known: only preserved ones, and the stack pointer
+    std::uint64_t known = 0;  ///< bit mask of the known registers: only preserved registers and the stack pointer
     Registers registers{};
   };
 
   void begin(const Dwfl_Callbacks& callbacks);
-  /// The module at an address; marks the module's file as the one that is being parsed.
+  /// Returns the module at an address, and marks its file as the one being parsed.
   Dwfl_Module* module_at(std::uint64_t address);
 
   static pid_t next_thread(Dwfl* dwfl, void* argument, void** thread);
@@ -62,12 +62,13 @@ class ReadSession {
   std::atomic<std::uint32_t>& current_;
   Dwfl* dwfl_ = nullptr;
   bool attached_ = false;
-  std::set<std::pair<std::uint32_t, std::uint64_t>> mapped_;  ///< numbers of files, and their load bias
+  std::set<std::pair<std::uint32_t, std::uint64_t>> mapped_;  ///< number and load bias of each mapped file
   HiddenCalls hidden_calls_;
-  // For the single file that is not mapped.
+  ExportedFunctions exported_;
+  // State for a single file that is not mapped.
   Dwfl_Module* file_ = nullptr;
-  std::uint64_t bias_ = 0;  ///< to be added to an address of the file
-  // For the stack that is being unwound.
+  std::uint64_t bias_ = 0;  ///< difference between addresses in libdwfl and addresses in the file
+  // State for the stack that is being unwound.
   Registers registers_{};
   std::uint64_t known_ = 0;
   bool exact_ = true;
@@ -75,19 +76,21 @@ class ReadSession {
   std::vector<Frame> frames_;
 };
 
-/// Answers the requests of FileReader: the part of zerotax that parses foreign program files. It runs in a process of
-/// its own (main.cc), and in a fuzzer.
+/// Answers the requests of FileReader. Only this part of zerotax parses foreign program files. The server runs in a
+/// separate process (main.cc), and in a fuzzer.
 class ReadServer {
  public:
-  /// `current` receives the number of the file that is being parsed, for the process that sees this one end.
+  /// `current` receives the number of the file being parsed. If this process dies, FileReader attributes the failure to
+  /// this file.
   explicit ReadServer(std::atomic<std::uint32_t>& current) : current_(current) {}
 
-  /// `file` came with the request. An invalid request gets an answer without contents.
+  /// Answers a request. `file` is the descriptor that came with the request. For an invalid request, the answer is
+  /// empty.
   MessageWriter answer(std::string_view request, UniqueFd file);
 
-  /// Bytes of all open files.
+  /// Total size of all open files.
   [[nodiscard]] std::uint64_t file_bytes() const;
-  /// Adds the bytes of a debug file that was opened for the session that is being answered.
+  /// Adds the size of a debug file that was opened for the current session.
   void add_file_bytes(std::uint64_t bytes) { answered_->file_bytes += bytes; }
 
  private:
@@ -96,7 +99,7 @@ class ReadServer {
   ReadSession* answered_ = nullptr;
 };
 
-/// Bytes of an open file; 0 if unknown.
+/// Returns the size of an open file; 0 if unknown.
 std::uint64_t size_of(int file);
 
 }  // namespace zerotax

@@ -22,11 +22,11 @@ constexpr std::size_t kFewestShards = 8;
 constexpr std::size_t kManyShards = 256;
 
 struct Group {
-  std::vector<std::size_t> items;  ///< ascending
+  std::vector<std::size_t> items;  ///< indices of items in ascending order
   double seconds = 0;
 };
 
-/// In the order of their first items.
+/// Returns the groups in the order of their first items.
 std::vector<Group> groups_of(const std::vector<Item>& items) {
   std::vector<Group> groups;
   std::map<std::string, std::size_t> places;

@@ -14,8 +14,8 @@
 
 namespace zerotax::fleet {
 
-/// Work whose items are independent of each other: the points of a plan, the lanes of a search. Any host can do any of
-/// them, and each hands over its result as JSON.
+/// Work whose items do not depend on each other: the points of a plan, or the lanes of a search. Any host can measure
+/// any item, and each item has a JSON result.
 class Work {
  public:
   virtual ~Work() = default;
@@ -23,25 +23,25 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  /// For progress: "measuring".
+  /// The activity shown in progress, as in "measuring".
   [[nodiscard]] virtual std::string title() const = 0;
-  /// All of them, in the order of a run on one host, with keys, groups and results.
+  /// Returns all items in the order of a run on one host, with keys, groups and results.
   [[nodiscard]] virtual std::vector<Item> items() const = 0;
-  /// Whether times are taken: then nothing else may run on the host.
+  /// Returns whether times are measured, so that nothing else may run on the host.
   [[nodiscard]] virtual bool is_timed() const = 0;
-  /// Memory that an item needs at most, in bytes.
+  /// Returns the maximum memory of an item in bytes.
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
-  /// CPUs that an item uses at a time, where no times are taken.
+  /// Returns the number of CPUs that an item uses at a time, if no times are measured.
   [[nodiscard]] virtual unsigned cpus() const { return 1; }
-  /// A few points, each with its deterministic metrics: measured once on every host, so that hosts that behave
-  /// differently are found. Empty if the work has none. Throws Stop.
+  /// Returns a few points with deterministic metrics, or nothing if the work has no such points. Every host measures
+  /// these points once, to find hosts that behave differently. Throws Stop.
   [[nodiscard]] virtual std::vector<Point> controls() const { return {}; }
 };
 
-/// `host`: where it was done; empty: here.
+/// Called with a result. `host` is the host that measured the result; empty for this host.
 using OnResult = std::function<void(const std::string& key, const Json& result, const std::string& host)>;
 
-/// Where the items of a work are done.
+/// Measures the items of a work.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -49,15 +49,15 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Does the missing items, with progress, and hands over each result once, from one thread at a time. Returns false
-  /// if a signal ended it early.
+  /// Measures the missing items, with progress, and passes on each result once, from one thread at a time. Returns
+  /// false if a signal ended the measurement early.
   [[nodiscard]] virtual bool run(const Work& work, const std::set<std::string>& missing, const OnResult& on_result) = 0;
 };
 
-/// This host: results are handed over as soon as they are there.
+/// Measures on this host, and passes on each result at once.
 class ThisHost : public Executor {
  public:
-  /// `side_by_side`: audits at a time, at most; 0: as many as this host has CPUs.
+  /// `side_by_side` is the maximum number of simultaneous audits; 0 for the number of CPUs.
   explicit ThisHost(std::size_t side_by_side = 0) : side_by_side_(side_by_side) {}
   bool run(const Work& work, const std::set<std::string>& missing, const OnResult& on_result) override;
 
@@ -65,54 +65,56 @@ class ThisHost : public Executor {
   std::size_t side_by_side_;
 };
 
-/// Recreates a work in a task, from its description in fleet.json. `file`: for messages. Throws UsageError.
+/// Recreates a work in a task from its description in fleet.json. `file` is the path shown in messages. Throws
+/// UsageError.
 using WorkMaker = std::unique_ptr<Work> (*)(const Json& description, const std::string& file);
 
-/// A kind of work, known to tasks by its name: one static object in the room that has it.
+/// A kind of work, which tasks find by name. The room of each kind has one static object.
 class WorkKind {
  public:
   WorkKind(const char* name, WorkMaker maker);
 };
 
-/// Where work is done: here, or by the tasks of a Slurm job.
+/// Where the work is done: on this host, or in the tasks of a Slurm job.
 struct Place {
   bool slurm = false;
-  std::size_t shards = 0;           ///< 0: as cut_into_shards chooses
-  std::vector<std::string> sbatch;  ///< further options of sbatch, as they are
+  std::size_t shards = 0;           ///< number of shards; 0 if cut_into_shards() decides
+  std::vector<std::string> sbatch;  ///< further options for sbatch, passed on unchanged
 };
 
-/// The name of a job of a fleet, and how its tasks recreate its work.
+/// The name of a job of a fleet, and the data from which its tasks recreate the work.
 struct JobRequest {
-  std::string results;  ///< the results folder: every host must see it
-  std::string name;     ///< of the job's folder in it
-  std::string kind;     ///< WorkKind
-  Json work;            ///< what its maker needs
+  std::string results;  ///< results folder, which every host must see
+  std::string name;     ///< name of the job's folder in the results folder
+  std::string kind;     ///< name of the WorkKind
+  Json work;            ///< data for the kind's WorkMaker
 };
 
-/// Does the missing items of a work: here, or as a Slurm job of one task for each shard, for which it waits, with
-/// progress. A job that is still in Slurm's queue is waited for, not submitted again; and what tasks had finished
-/// before is taken over. Slurm itself starts tasks of lost nodes again.
-///
-/// Each result is handed over once: here as soon as it is there, of a job at its end, in the order of the items, even
-/// if it then throws. Returns false if a signal ended it early. Throws UsageError if the job is refused, or a node does
-/// not see the folder: then the job's folder is removed again, unless it holds results. Throws MachineError if a shard
-/// failed.
+/// Measures the missing items of a work, on this host or as a Slurm job with one task per shard. Waits for the job,
+/// with progress. A job that is still in Slurm's queue is not submitted again, and results that its tasks have finished
+/// are used. Slurm itself restarts tasks of lost nodes.
+/// Each result is passed on once: results of this host immediately, and results of a job at its end, in the order of
+/// the items. The results of a job are passed on even if an error follows. Returns false if a signal ended the work
+/// early.
+/// Throws UsageError if the job is refused, or if a node does not see the folder. The job's folder is then removed,
+/// unless it has results. Throws MachineError if a shard failed.
 bool run(const Work& work, const std::set<std::string>& missing, const Place& place, const JobRequest& request,
          const OnResult& on_result);
 
-/// One task of a job: what is missing of a shard. `folder`: the job's. Returns as run does. Throws UsageError for a
-/// damaged folder, or an allocator of another version than the plan's.
+/// Runs one task of a job: measures the missing items of one shard. `folder` is the job's folder. Returns the same as
+/// run(). Throws UsageError if the folder is damaged, or if an allocator's version differs from the plan's.
 bool run_shard(const std::string& folder, std::size_t shard);
 
-/// The keys of each shard's items.
+/// The keys of the items of each shard.
 using Shards = std::vector<std::vector<std::string>>;
 
-/// More than this no array of jobs is cut into: Slurm's own limit is 1001 (MaxArraySize) unless it is raised.
+/// Maximum number of shards of a job. Slurm's own limit is 1001 by default (MaxArraySize).
 inline constexpr std::size_t kMostShards = 500;
 
-/// Cuts work into `count` shards of about the same expected time, or fewer if it has fewer groups. Groups stay whole:
-/// what is compared is measured on one host. The longest group goes first, to the shard that has least (Graham 1969).
-/// The same items and count always give the same shards. `count` 0: as many as take two minutes each, but at least 8.
+/// Cuts work into `count` shards of about the same expected time, or into fewer shards if the work has fewer groups.
+/// With `count` 0, a shard takes about two minutes, but there are at least 8 shards. Groups are not divided, because
+/// compared items must be measured on one host. Groups are assigned from longest to shortest, each to the shard with
+/// the shortest time so far (Graham 1969). The same items and count always give the same shards.
 Shards cut_into_shards(const std::vector<Item>& items, std::size_t count);
 
 }  // namespace zerotax::fleet

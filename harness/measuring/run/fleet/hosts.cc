@@ -62,7 +62,7 @@ std::optional<Load> load_of_hosts(const std::map<std::string, Load>& loads) {
   }
   Load load = worst->second;
   const std::string hosts = format_counted(loads.size(), "host");
-  // Behind its verdict, which is of one host.
+  // The text after the colon comes from the worst host.
   load.sentence =
       fmt::format("{}; most was on {}{}",
                   busy == 0 ? fmt::format("Measured on {}, none under load", hosts)
@@ -118,7 +118,7 @@ std::string left_out_text(const std::optional<ComparableTimes>& comparable, std:
   for (const auto& [name, why] : comparable->left_out) {
     hosts += fmt::format("{}{} ({})", hosts.empty() ? "" : ", ", name, why);
   }
-  return fmt::format("Times of {} are left out: they were measured on hosts unlike the others: {}.",
+  return fmt::format("Times of {} are left out, because the measuring hosts differ from the others: {}.",
                      format_counted(points, "point"), hosts);
 }
 

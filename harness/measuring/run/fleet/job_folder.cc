@@ -11,12 +11,10 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/schema.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "files/stored_run.h"
-#include "os/environment.h"
 #include "os/input_file.h"
 #include "os/regular_file.h"
 #include "point/point_document.h"
@@ -36,7 +34,7 @@ void make_folder(const std::string& path) {
                    "give --out a folder that you may write to");
 }
 
-/// The files of results, those of earlier attempts first.
+/// Returns the names of the result files, sorted by shard and attempt.
 std::vector<std::string> result_files(const std::string& path) {
   std::vector<std::string> files;
   std::error_code failure;
@@ -62,7 +60,7 @@ std::string JobFolder::log(std::size_t shard) const { return file(fmt::format("l
 std::optional<JobPlan> JobFolder::read_plan() const {
   if (!is_there(file("fleet.json"))) return std::nullopt;
   auto plan = read_document(file("fleet.json"), "fleet", kAgain).get<JobPlan>();
-  // A shell will read the token in task.sh.
+  // The token becomes part of the shell script task.sh.
   if (plan.token.find_first_not_of("0123456789abcdef") == std::string::npos) return plan;
   throw UsageError(fmt::format("{} is damaged: invalid token", file("fleet.json")), kAgain);
 }
@@ -90,7 +88,8 @@ std::map<std::string, ItemResult> JobFolder::new_results() {
     std::ifstream lines(file(name), std::ios::binary);
     std::size_t& read = read_[name];
     lines.seekg(static_cast<std::streamoff>(read));
-    // A line without its end is still being written, or its task was killed. Damaged results are measured again.
+    // A line without a line end is still being written, or the task that wrote it was killed. Items with damaged
+    // results are measured again.
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
       read += line.size() + 1;
       const Json json = Json::parse(line, nullptr, false);
@@ -128,22 +127,18 @@ void JobFolder::add_result(int fd, const ItemResult& result) {
   const std::string line = json_line(Json(result)) + "\n";
   if (!write_all(fd, line)) {
     throw UsageError(fmt::format("cannot write a result: {}", std::strerror(errno)),
-                     "free some space; what was finished is kept");
+                     "free some space; finished results are kept");
   }
-  // A power failure of the host must not take what another host already counts on.
+  // Makes results survive a power failure of this host, because another host may already have read the results.
   ::fsync(fd);
 }
-
-ZEROTAX_FIELDS(HostEntry, schema, environment)
-ZEROTAX_FIELDS(JobPlan, schema, kind, token, timed, shards, work)
-ZEROTAX_FIELDS(ItemResult, key, host, result, load)
 
 Json control_json(const Point& one, const Point& other, const std::string& host) {
   Json agreed = to_json(one);
   const Json again = to_json(other);
   for (auto& [key, value] : agreed.items()) {
     if (again.contains(key) && again.at(key) == value) continue;
-    if (value.is_number() || value.is_string()) value = not_available("not the same when it was measured again");
+    if (value.is_number() || value.is_string()) value = not_available("a second measurement gave another result");
   }
   agreed["host"] = host;
   return agreed;
@@ -151,7 +146,7 @@ Json control_json(const Point& one, const Point& other, const std::string& host)
 
 }  // namespace zerotax::fleet
 
-// What hosts enter of themselves: HOST.json, their environments, and HOST.controls.jsonl.
+// Reads and writes the hosts' own files: HOST.json with the environment, and HOST.controls.jsonl.
 
 namespace zerotax::fleet {
 namespace {

@@ -18,11 +18,12 @@
 namespace zerotax::fleet {
 namespace {
 
-/// Sizes whose audits take milliseconds, one on each side of what most allocators map, and one far above.
+/// Maximum memory that a control needs, so that its audit takes milliseconds. Most allocators start to map blocks at
+/// far smaller sizes, so controls lie on both sides of that change.
 constexpr std::uint64_t kMostOfControl = 16 * kMiB;
 constexpr std::size_t kControlSizes = 3;
 
-/// A plan that is made in a task, and its work.
+/// The work of a task, with the plan that the task has read.
 class OwnPointsWork : public PointsWork {
  public:
   explicit OwnPointsWork(std::unique_ptr<Plan> plan) : PointsWork(*plan), own_(std::move(plan)) {}
@@ -36,7 +37,7 @@ class OwnPointsWork : public PointsWork {
 std::uint64_t PointsWork::memory_bytes() const {
   std::uint64_t most = 0;
   for (const PointSpec& point : plan_.points) most = std::max(most, memory_needed(point));
-  // An allocator may keep the last block beside the next one.
+  // An allocator may keep the previous block beside the next one.
   return 2 * most + 256 * kMiB;
 }
 
@@ -66,17 +67,17 @@ JobRequest points_job(const std::string& results) {
 }
 
 std::unique_ptr<Work> make_points_work(const Json& /*description*/, const std::string& file) {
-  // RESULTS/fleet/points/fleet.json: the plan is that of the results folder.
+  // The plan is in the results folder, and `file` is RESULTS/fleet/points/fleet.json.
   const auto results = std::filesystem::path(file).parent_path().parent_path().parent_path();
   const std::string plan = (results / "plan.json").string();
-  const Json json = read_document(plan, "plan", "start again, in a new folder");
+  const Json json = read_document(plan, "plan", "start again in a new folder");
   return std::make_unique<OwnPointsWork>(std::make_unique<Plan>(plan_from_json(json, plan)));
 }
 
 namespace {
 
 std::map<std::string, WorkMaker>& makers() {
-  // The points of a plan are core's own: a static object in a library would be left out by the linker.
+  // The kind for points is listed here, because the linker would omit a static WorkKind object in this library.
   static std::map<std::string, WorkMaker> all{{kPointsKind, make_points_work}};
   return all;
 }
@@ -118,7 +119,8 @@ bool run_shard(const std::string& folder, std::size_t shard) {
   const UniqueFd file = job.start_results(shard);
   const LoadReading start = read_load();
   const auto on_result = [&](const std::string& key, const Json& result, const std::string& /*here*/) {
-    // With each result, so that it is known of a task that is killed as well. Counts are right under any load.
+    // The load is added to each result, so that the load is known even for a killed task. Counts are right under any
+    // load.
     std::optional<Load> load;
     if (plan->timed) load = load_between(start, read_load());
     JobFolder::add_result(file.get(), {key, host, result, load});

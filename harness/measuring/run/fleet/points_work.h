@@ -8,7 +8,7 @@ namespace zerotax::fleet {
 
 inline constexpr const char* kPointsKind = "points";
 
-/// The points of a plan, each with its result as JSON.
+/// The points of a plan as work with JSON results.
 class PointsWork : public Work {
  public:
   explicit PointsWork(const Plan& plan) : plan_(plan) {}
@@ -23,10 +23,10 @@ class PointsWork : public Work {
   const Plan& plan_;
 };
 
-/// The job of a results folder's plan.json: its tasks read that very file.
+/// Returns the job for the plan.json of a results folder. The job's tasks read the same file.
 JobRequest points_job(const std::string& results);
 
-/// WorkMaker of such a job.
+/// The WorkMaker of a job of points.
 std::unique_ptr<Work> make_points_work(const Json& description, const std::string& file);
 
 }  // namespace zerotax::fleet

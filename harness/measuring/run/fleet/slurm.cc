@@ -22,9 +22,10 @@ namespace zerotax::fleet {
 namespace {
 
 constexpr const char* kRefusedRemedy =
-    "check the options after --on slurm and SBATCH_*, and what sinfo shows of partitions and nodes";
+    "check the options after --on slurm and SBATCH_*, and the partitions and nodes that sinfo shows";
 
-/// Runs one of Slurm's commands to its end: it is short, and a submission that Ctrl-C cut in two would be lost.
+/// Runs one of Slurm's commands to its end, even after Ctrl-C. The commands are short, and interrupting a submission
+/// would lose track of the job.
 ChildResult run_slurm_command(const char* command, std::vector<std::string> arguments) {
   ChildCommand child;
   child.program = resolve_program(command);
@@ -35,7 +36,7 @@ ChildResult run_slurm_command(const char* command, std::vector<std::string> argu
   return run_child(child, [] { return false; });
 }
 
-/// What a command said, without its own name before each line.
+/// Returns a command's output without the command's name at the start of each line.
 std::string said(const ChildResult& result) {
   std::string words;
   std::istringstream lines(result.errors.empty() ? result.output : result.errors);
@@ -73,8 +74,8 @@ void check_slurm(const Place& place) {
     try {
       resolve_program(command);
     } catch (const UsageError&) {
-      throw MachineError(fmt::format("--on slurm needs Slurm, and {} is not installed here", command),
-                         "run this where Slurm's commands are (Debian: slurm-client), or leave out --on slurm");
+      throw MachineError(fmt::format("--on slurm needs Slurm, but {} is not installed here", command),
+                         "run zerotax on a machine with Slurm's commands (Debian: slurm-client), or omit --on slurm");
     }
   }
   const TemporaryFolder folder("slurm");
@@ -84,11 +85,12 @@ void check_slurm(const Place& place) {
   arguments.insert(arguments.end(), place.sbatch.begin(), place.sbatch.end());
   arguments.push_back(script);
   const ChildResult result = run_slurm_command("sbatch", arguments);
-  if (!succeeded(result)) throw UsageError(fmt::format("sbatch refuses the job: {}", said(result)), kRefusedRemedy);
+  if (!succeeded(result)) throw UsageError(fmt::format("sbatch refused the job: {}", said(result)), kRefusedRemedy);
 }
 
 std::uint64_t submit_array(const Submission& submission) {
-  // What the user may want otherwise comes first; what we rely on last, for the last of several counts.
+  // The user's options come before those that zerotax relies on, because sbatch uses the last value of a repeated
+  // option.
   std::vector<std::string> arguments{"--requeue"};
   const auto add = [&](const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -110,7 +112,7 @@ std::uint64_t submit_array(const Submission& submission) {
 }
 
 std::optional<std::vector<SlurmTask>> tasks_of(const std::string& name) {
-  // By name: a number that Slurm has forgotten is an error, and a name that it does not know is not.
+  // Jobs are listed by name, because squeue fails for a job number that it has forgotten, but not for an unknown name.
   const ChildResult result = run_slurm_command(
       "squeue", {"--noheader", "--array", "--states=all", "--name=" + name, "--format=%F|%K|%T|%N|%r"});
   if (!succeeded(result)) return std::nullopt;

@@ -94,7 +94,7 @@ void SlurmJob::submit() {
   collect();
   if (is_done()) return;
   const auto earlier = tasks_of(name());
-  if (!earlier) throw MachineError("Slurm's controller does not answer", "try again when squeue does");
+  if (!earlier) throw MachineError("Slurm's controller does not answer", "try again when squeue works");
   for (const SlurmTask& task : *earlier) job_ = std::max(job_, task.has_ended() ? 0 : task.job);
   if (job_ != 0) return;
   Submission submission{folder_.file("task.sh"), name(),       folder_.file("log-%a.txt"), {}, plan_.timed, cpus_,
@@ -137,23 +137,23 @@ bool SlurmHosts::run(const Work& work, const std::set<std::string>& missing, con
 
 }  // namespace zerotax::fleet
 
-// Of SlurmJob, what it does from the submission to the end.
+// The functions of SlurmJob from submission to end.
 
 namespace zerotax::fleet {
 namespace {
 
-/// How often results are looked for, and Slurm is asked: less and less, as a job takes longer.
+/// Intervals at which results are collected and Slurm is queried. The interval grows with the duration of a job.
 constexpr Clock::duration kFirstLook = std::chrono::milliseconds(300);
 constexpr Clock::duration kLastLook = std::chrono::seconds(3);
 constexpr Clock::duration kFirstAsk = std::chrono::seconds(1);
 constexpr Clock::duration kLastAsk = std::chrono::seconds(15);
-/// How long another host's files may take to be seen here: NFS keeps what it knows of a folder for up to a minute, but
-/// asks again when a folder is opened.
+/// Maximum delay until another host's files are visible here. NFS caches a folder for up to a minute, but asks the
+/// server again when the folder is opened.
 constexpr auto kFilesLate = std::chrono::seconds(5);
-/// How long Slurm may take to list a job, and to cancel one.
+/// Maximum time that Slurm needs to list a job, or to cancel one.
 constexpr auto kSlurmLate = std::chrono::seconds(20);
 
-/// Sleeps, but not past a signal.
+/// Sleeps for `duration`, or until a signal requests termination.
 void sleep_unless_stopped(Clock::duration duration) {
   constexpr auto kStep = std::chrono::milliseconds(50);
   for (Clock::duration slept{}; slept < duration && !stop_requested(); slept += kStep)
@@ -168,7 +168,7 @@ bool all_ended(const std::vector<SlurmTask>& tasks) {
 
 void SlurmJob::look_at_tasks() {
   const auto tasks = tasks_of(name());
-  if (!tasks) return;  // the controller may be restarting: tasks continue without it
+  if (!tasks) return;  // the controller may be restarting; tasks run without the controller
   tasks_.clear();
   std::copy_if(tasks->begin(), tasks->end(), std::back_inserter(tasks_),
                [this](const SlurmTask& task) { return task.job == job_; });
@@ -200,7 +200,7 @@ void SlurmJob::stop() {
 void SlurmJob::give_up(const SlurmTask& task) {
   stop();
   if (made_ && results_.empty()) folder_.remove();
-  throw UsageError(fmt::format("task {} on node {} wrote nothing into {}: that node does not see the folder",
+  throw UsageError(fmt::format("task {} on node {} wrote nothing into {}, so that node does not see the folder",
                                task.shard, task.node.empty() ? "?" : task.node, folder_.path()),
                    "give --out a folder that every node sees under the same path");
 }
@@ -217,10 +217,10 @@ void SlurmJob::report_failures() const {
     const std::string words = one_line(last_line_of_file(folder_.log(shard)));
     first = fmt::format("the first is shard {}{}{}", shard,
                         task == tasks_.end() ? "" : fmt::format(" on {}, {}", task->node, task->state),
-                        words.empty() ? "" : fmt::format(", and says: {}", words));
+                        words.empty() ? "" : fmt::format(", with the last line: {}", words));
   }
   throw MachineError(fmt::format("{} of {} failed: {}", failed, format_counted(plan_.shards.size(), "shard"), first),
-                     fmt::format("see {}/log-*.txt; what was finished is kept, and the same command submits the rest",
+                     fmt::format("see {}/log-*.txt; finished results are kept, and the same command submits the rest",
                                  folder_.path()));
 }
 
@@ -241,7 +241,7 @@ void SlurmJob::check_tasks(Clock::duration waited) {
     silent.emplace(task.shard, since);
   }
   silent_ = std::move(silent);
-  // A job that Slurm has not listed yet has not ended.
+  // A job that Slurm has not listed yet cannot have ended.
   const bool over = (known_ || waited >= kSlurmLate) && silent_.empty() && all_ended(tasks_);
   if (!over) {
     ended_.reset();

@@ -16,32 +16,34 @@ namespace zerotax::fleet {
 
 using Clock = std::chrono::steady_clock;
 
-/// A job of a fleet from its submission to its end.
+/// A job of a fleet, from its submission to its end.
 class SlurmJob {
  public:
-  /// Opens the job's folder, or makes it and cuts the work. Throws UsageError if the folder is of other work.
+  /// Opens the job's folder, or creates it and divides the work. Throws UsageError if the folder belongs to other work.
   SlurmJob(const Work& work, const std::set<std::string>& missing, const Place& place, const JobRequest& request);
 
-  /// Submits what is missing, unless a job of ours is still in the queue.
+  /// Submits the missing shards, unless an earlier job is still in the queue.
   void submit();
-  /// Waits for the end of all tasks, or of us: then it returns false. Throws as run() of fleet.h.
+  /// Waits for the end of all tasks. Returns false if a signal requested termination. Throws the same errors as run()
+  /// in fleet.h.
   bool wait();
 
   [[nodiscard]] const std::map<std::string, ItemResult>& results() const { return results_; }
 
  private:
-  /// Takes over what tasks have finished since the last time.
+  /// Collects results that tasks have finished since the last call.
   void collect();
   void look_at_tasks();
-  /// Cancels the job, and waits for its end.
+  /// Cancels the job and waits for its end.
   void stop();
-  /// Looks at the tasks, and throws if there is nothing left to wait for. `waited`: since wait() began.
+  /// Throws an error if tasks have ended without results, so that more waiting is useless. `waited` is the time since
+  /// wait() began.
   void check_tasks(Clock::duration waited);
-  /// Whether a task ran to its end, and not even its log is here.
+  /// Returns whether a task has ended although not even its log is visible here.
   [[nodiscard]] bool is_silent(const SlurmTask& task) const;
-  /// Throws UsageError: the folder is not shared.
+  /// Throws the UsageError for a folder that a node does not see.
   [[noreturn]] void give_up(const SlurmTask& task);
-  /// Throws MachineError: tasks have ended, and results are missing.
+  /// Throws the MachineError for tasks that ended without all their results.
   [[noreturn]] void report_failures() const;
   [[nodiscard]] bool is_done() const { return missing_.empty(); }
   [[nodiscard]] bool is_missing(std::size_t shard) const;
@@ -51,21 +53,22 @@ class SlurmJob {
   const Place& place_;
   JobFolder folder_;
   JobPlan plan_;
-  bool made_ = false;  ///< by us, just now
+  bool made_ = false;  ///< whether this object has created the folder
   unsigned cpus_;
   std::uint64_t memory_bytes_;
-  std::map<std::string, double> seconds_;  ///< expected, of each item
+  std::map<std::string, double> seconds_;  ///< expected duration of each item
   std::set<std::string> missing_;
   std::map<std::string, ItemResult> results_;
   std::uint64_t job_ = 0;
   std::vector<SlurmTask> tasks_;
-  bool known_ = false;                               ///< Slurm has listed the job
-  std::map<std::size_t, Clock::time_point> silent_;  ///< shards, and since when
-  std::optional<Clock::time_point> ended_;           ///< since when all tasks have ended
+  bool known_ = false;                               ///< whether Slurm has listed the job
+  std::map<std::size_t, Clock::time_point> silent_;  ///< shards whose task ended without a visible log, and the time of
+                                                     ///< this discovery
+  std::optional<Clock::time_point> ended_;           ///< time at which all tasks were first seen to have ended
   Progress progress_;
 };
 
-/// The nodes of a Slurm cluster: results are handed over when the job has ended.
+/// Measures on the nodes of a Slurm cluster, and passes on the results at the job's end.
 class SlurmHosts : public Executor {
  public:
   SlurmHosts(const Place& place, const JobRequest& request) : place_(place), request_(request) {}

@@ -43,16 +43,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConsoleVariable = "ZEROTAX_VM_CONSOLE";
 constexpr std::size_t kConsoleKept = 4096;
-/// A loaded machine without KVM takes half a minute.
+/// Time limit for booting, which takes half a minute on a busy machine without KVM.
 constexpr std::chrono::minutes kBootLimit{4};
 
-/// Path of the file for the console of a machine that fails; empty: none.
+/// Returns the path of the file for a failed machine's console output; empty for no file.
 std::string console_path() {
   const char* path = std::getenv(kConsoleVariable);
   return path == nullptr ? "" : path;
 }
 
-/// Whether a processor can be had from KVM: in a virtual machine the device may be there and not work.
+/// Returns whether KVM can create a CPU. In a virtual machine, /dev/kvm may exist without working.
 bool kvm_works() {
   const UniqueFd kvm(::open("/dev/kvm", O_RDWR | O_CLOEXEC));
   if (!kvm) return false;
@@ -60,7 +60,7 @@ bool kvm_works() {
   return machine && UniqueFd(::ioctl(machine.get(), KVM_CREATE_VCPU, 0));
 }
 
-/// What leads out of the machine, in the order of guest_init.c's ports; the console first.
+/// Connections between zerotax and the machine: the console, and then the ports in the order of guest_init.c.
 enum Port : std::size_t { kConsole, kOut, kErr, kLine, kPorts };
 
 struct Wire {
@@ -76,7 +76,7 @@ Wire make_wire() {
   return {UniqueFd(pair[0]), UniqueFd(pair[1])};
 }
 
-/// A path within an option of QEMU, where a comma ends a value and must be doubled.
+/// Quotes a path for an option of QEMU, in which a comma must be doubled.
 std::string in_option(const std::string& path) {
   std::string text;
   for (const char each : path) text.append(each == ',' ? 2 : 1, each);
@@ -142,7 +142,7 @@ std::vector<std::string> emulator_words(const Start& start, const std::string& a
   return words;
 }
 
-/// Deleted at once: QEMU reads it by its number.
+/// Creates a file that is unlinked at once, because QEMU reads it by its descriptor.
 UniqueFd archive_file(const std::string& content) {
   std::string path = fs::temp_directory_path() / "zerotax-vm-XXXXXX";
   UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
@@ -154,7 +154,7 @@ UniqueFd archive_file(const std::string& content) {
   return file;
 }
 
-/// A virtual machine that runs, and is ended with this object.
+/// A running virtual machine, which ends with this object.
 class Machine {
  public:
   Machine(const Start& how, bool kvm) : emulator_(*how.place.emulator), kvm_(kvm) {
@@ -171,19 +171,18 @@ class Machine {
     ::waitpid(pid_, nullptr, 0);
   }
 
-  /// Passes on what comes until the machine has ended. Nothing if it ended before the command began, and may not do so
-  /// again: its kernel panicked, or KVM is there and does not work.
+  /// Passes on output until the machine has ended, and returns the exit status. Returns nothing if the machine ended
+  /// before the command began and another attempt may succeed: the kernel panicked, or KVM does not work.
   std::optional<int> run() {
     const auto began = std::chrono::steady_clock::now();
     Progress progress("booting", 1, 1);
     bool told = false;
     while (read_wires()) {
       if (up_) progress.clear();
-      if (!up_ && std::chrono::steady_clock::now() - began > kBootLimit) fail("it did not start within 4 min");
+      if (!up_ && std::chrono::steady_clock::now() - began > kBootLimit) fail("the machine did not start within 4 min");
       const bool stop = stop_requested();
       if (stop && !up_) throw Stop{};
-      // If nobody reads the command's output any more, the command is interrupted; it still writes finished results to
-      // files.
+      // If the output's reader is gone, the command is interrupted, and still writes finished results to files.
       if ((stop || out_failure_ != 0) && !told) told = ::write(wires_[kLine].ours.get(), "\3", 1) == 1;
     }
     int status = 0;
@@ -191,15 +190,15 @@ class Machine {
     pid_ = 0;
     if (!up_ && (kvm_ || console_.find("Kernel panic") != std::string::npos)) return std::nullopt;
     if (status_ < 0)
-      fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "it ended before the command did" : "QEMU failed");
-    if (out_failure_ == EPIPE) throw std::system_error(EPIPE, std::generic_category());  // main handles EPIPE
+      fail(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "the machine ended before the command did" : "QEMU failed");
+    if (out_failure_ == EPIPE) throw std::system_error(EPIPE, std::generic_category());  // main() handles EPIPE
     if (out_failure_ != 0) cannot_write("standard output", out_failure_);
     return status_;
   }
 
-  /// The guest's own words say most: a panic, or memory that is used up.
+  /// Throws an error with the guest's last message, which usually names the cause: a panic, or exhausted memory.
   [[noreturn]] void fail(std::string why) const {
-    if (!failure_.empty()) why = "its start failed at " + failure_;
+    if (!failure_.empty()) why = "the start failed at " + failure_;
     std::string last;
     if (const std::string path = console_path(); !path.empty()) write_file(path, kConsoleHead + console_);
     for (std::size_t at = 0; at < console_.size();) {
@@ -215,8 +214,9 @@ class Machine {
       throw MachineError(fmt::format("{} is missing", emulator_.program),
                          fmt::format("install {} (Debian's name)", emulator_.package));
     }
-    throw MachineError(fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; it said: ", last),
-                       "try another kernel, or more memory, as in --on vm:bookworm,memory=8GiB");
+    throw MachineError(
+        fmt::format("the virtual machine failed: {}{}{}", why, last.empty() ? "" : "; its last message: ", last),
+        "try another kernel, or more memory, as in --on vm:bookworm,memory=8GiB");
   }
 
  private:
@@ -228,7 +228,7 @@ class Machine {
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ != 0) return;
-    // Ctrl-C is for us: we pass it on.
+    // Ctrl-C must reach only zerotax, which passes it on.
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
@@ -238,14 +238,14 @@ class Machine {
     const int nothing = ::open("/dev/null", O_RDWR);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(nothing, STDOUT_FILENO);
-    // What QEMU itself says comes with the console.
+    // QEMU's own messages go to the console.
     ::dup2(wires_[kConsole].theirs.get(), STDERR_FILENO);
     ::execvp(arguments[0], arguments.data());
     ::dprintf(STDERR_FILENO, "cannot start %s: %s\n", arguments[0], std::strerror(errno));
     ::_exit(127);
   }
 
-  /// False once all wires have ended.
+  /// Returns false after all connections have ended.
   bool read_wires() {
     pollfd from[kPorts];
     bool any = false;
@@ -290,15 +290,15 @@ class Machine {
   bool kvm_;
   std::array<Wire, kPorts> wires_;
   pid_t pid_ = 0;
-  std::string console_;  ///< the end of it
-  std::string line_;     ///< not yet ended
+  std::string console_;  ///< last part of the console's output
+  std::string line_;     ///< incomplete line
   std::string failure_;
   bool up_ = false;
-  int out_failure_ = 0;  ///< errno of a failed write to our standard output
-  int status_ = -1;      ///< the command's exit status, once it has ended
+  int out_failure_ = 0;  ///< errno of a failed write to standard output
+  int status_ = -1;      ///< exit status of the command after its end
 };
 
-/// Debian's libraries for arm64, which cmake/sysroot.sh unpacks.
+/// Returns the folder of Debian's libraries for arm64, which cmake/sysroot.sh unpacks.
 std::string other_system() {
   const char* named = std::getenv("ZEROTAX_SYSROOT");
   return named != nullptr && *named != '\0' ? named : cache_folder("") + "sysroot-arm64";
@@ -314,13 +314,14 @@ GuestProgram this_program(const MachinePlace& place, const std::vector<std::stri
   const fs::path build = place.build.empty() ? own.parent_path() / "build-arm64" : absolute_path(place.build);
   const fs::path program = build / "bin/zerotax";
   if (::access(program.c_str(), X_OK) != 0) {
-    throw MachineError(fmt::format("there is no zerotax for {} at {}", place.emulator->processor, program.string()),
-                       "make one by ./run arm64, or name one, as in --on vm:trixie,arch=aarch64,build=FOLDER");
+    throw MachineError(
+        fmt::format("no build of zerotax for {} exists at {}", place.emulator->processor, program.string()),
+        "make a build with ./run arm64, or name a build, as in --on vm:trixie,arch=aarch64,build=FOLDER");
   }
   const std::string system = place.is_other_processor() ? other_system() : "";
   if (!system.empty() && ::access(system.c_str(), R_OK | X_OK) != 0) {
     throw MachineError(fmt::format("{}, a system for {}, is missing", system, place.emulator->processor),
-                       "make it by ./run arm64, or name one in ZEROTAX_SYSROOT");
+                       "create the system with ./run arm64, or name a system in ZEROTAX_SYSROOT");
   }
   return {program, words, build / init, system};
 }
@@ -329,22 +330,23 @@ int run_in_machine(const MachinePlace& place, const GuestProgram& program) {
   check_outputs({{kConsoleVariable, console_path()}});
   const GuestKernel kernel = find_kernel(place);
   bool kvm = !place.is_other_processor() && kvm_works();
-  constexpr const char* kEmulated = "its CPU is emulated, and no time is that of a real one";
+  constexpr const char* kEmulated = "its CPU is emulated, so times differ from those of a real CPU";
   print_text(stderr, "zerotax: booting Linux {} in a virtual machine{}\n", kernel.name,
              kvm ? "" : fmt::format(" (no KVM here: {})", kEmulated));
   const Start start{place, kernel, program, new_token()};
-  // An emulated CPU takes so long between two interrupts that a kernel panics once in some hundred boots.
+  // An emulated CPU takes so long between two interrupts that about one boot in a hundred ends in a kernel panic.
   constexpr int kTries = 3;
   for (int i = 1;; ++i) {
     Machine machine(start, kvm);
     if (const auto status = machine.run()) return *status;
     if (kvm) {
       kvm = false;
-      print_text(stderr, "zerotax: the machine does not start on this KVM: trying without ({})\n", kEmulated);
+      print_text(stderr, "zerotax: the virtual machine does not start with KVM here; trying again without KVM ({})\n",
+                 kEmulated);
       continue;
     }
-    if (i >= kTries) machine.fail("it panicked each time");
-    print_text(stderr, "zerotax: the machine's kernel panicked while it booted: trying again\n");
+    if (i >= kTries) machine.fail("the kernel panicked at each start");
+    print_text(stderr, "zerotax: the virtual machine's kernel panicked during the boot; trying again\n");
   }
 }
 

@@ -21,13 +21,13 @@
 namespace zerotax::machine {
 namespace {
 
-/// A file system for the kernel to unpack into its memory: cpio, format newc. Source:
-/// Documentation/driver-api/early-userspace/buffer-format.rst.
+/// A file system that the kernel unpacks into its memory, in cpio's newc format
+/// (Documentation/driver-api/early-userspace/buffer-format.rst).
 class Archive {
  public:
   void folder(std::string_view name) { entry(name, 0040755, ""); }
   void file(std::string_view name, unsigned mode, std::string_view content) { entry(name, 0100000 | mode, content); }
-  /// All of it; nothing can be added afterwards.
+  /// Returns the whole archive. Add nothing afterwards.
   std::string finish();
 
  private:
@@ -39,7 +39,8 @@ class Archive {
 };
 
 void Archive::entry(std::string_view name, unsigned mode, std::string_view content) {
-  // Number, mode, user, group, links, time, size, four numbers of devices, length of the name, a sum that is unused.
+  // The fields are number, mode, user, group, links, time, size, four device numbers, length of the name, and an unused
+  // checksum.
   fmt::format_to(std::back_inserter(bytes_), "070701{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:08X}{:032X}{:08X}{:08X}",
                  ++count_, mode, 0, 0, 1, 0, content.size(), 0, name.size() + 1, 0);
   bytes_.append(name).append(1, '\0');
@@ -55,7 +56,7 @@ std::string Archive::finish() {
 
 namespace fs = std::filesystem;
 
-/// The words of struct job in guest_init.c.
+/// Returns the words of struct job in guest_init.c.
 std::string job_of(const GuestProgram& program) {
   std::string job;
   const auto add = [&](const std::string& word) { job.append(word).append(1, '\0'); };

@@ -1,13 +1,14 @@
-// The first process of a virtual machine (--on vm:...): loads modules, mounts the host's files as its own, runs one
-// command as the user who asked for it, reports its exit status, and switches the machine off. Static, without an
-// allocator of its own.
+// The first process of a virtual machine (--on vm:...). Loads modules, mounts the host's files, and runs one command as
+// the user who requested it. Then reports the exit status and switches the machine off. The program is static, and has
+// no allocator.
 //
-// If it is run by hand, it does nothing: it would mount over /dev and switch this machine off. The archive that the
-// kernel unpacks contains a random /token, which the kernel's command line repeats (is_own_machine).
+// A run by hand does nothing, because it would mount over /dev and switch the host off. The archive that
+// the kernel unpacks contains a random /token, which the kernel's command line repeats (is_own_machine).
 //
-// The archive has beside it /modules/ and /job: words that end with zero bytes, see struct job.
-// Three ports of virtio-serial lead out: the command's standard output and standard error, and a line: we say "up",
-// "exit N", or "failed WHAT"; a byte from outside is Ctrl-C, its end ends the machine.
+// The archive also contains /modules/ and /job, whose words end with zero bytes (struct job). Three ports of
+// virtio-serial lead to the host: the command's standard output, its standard error, and a line for messages. The guest
+// sends "up", "exit N", or "failed WHAT" on the line. A byte from the host means Ctrl-C, and the end of the line ends
+// the machine.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -53,7 +54,7 @@ _Noreturn static void fail(const char* what) {
   char text[512];
   snprintf(text, sizeof text, "failed %s: %s\n", what, strerror(errno));
   say(text);
-  // The console, too: there may be no line yet.
+  // The message also goes to the console, because the line may not exist yet.
   fputs(text, stderr);
   leave();
 }
@@ -70,7 +71,8 @@ static bool load(const char* name) {
   return loaded;
 }
 
-/// Some need others: those that were too early are tried again, until no other can be loaded.
+/// Loads all modules. Some modules depend on others, so modules that failed are tried again until no more can be
+/// loaded.
 static void load_modules(void) {
   struct dirent** names = NULL;
   int left = scandir("/modules", &names, NULL, alphasort);
@@ -84,7 +86,7 @@ static void load_modules(void) {
   if (left > 0) fail(names[0]->d_name);
 }
 
-/// Called /dev/vport<device>p<number>, whatever number the device has.
+/// Opens the port /dev/vport<device>p<number> of any device.
 static int open_port(int number, int flags) {
   DIR* folder = opendir("/dev");
   int file = -1;
@@ -101,7 +103,7 @@ static int open_port(int number, int flags) {
 }
 
 static int port(int number, int flags) {
-  // The driver makes them a moment after it was loaded.
+  // The driver creates the ports shortly after it was loaded.
   for (int tries = 0; tries < 1000; ++tries) {
     const int file = open_port(number, flags);
     if (file >= 0) return file;
@@ -116,7 +118,8 @@ static void mounted(const char* what, const char* where, const char* type, const
 
 static const char kShared[] = "trans=virtio,version=9p2000.L,msize=512000,cache=loose,access=client";
 
-/// Puts the programs and libraries of a tree, or all else of it, into a root. A link there is a link here.
+/// Mounts either the programs and libraries of a tree, or everything else in the tree, below a root. Symbolic links are
+/// copied.
 static void take_parts(const char* tree, const char* root, bool system) {
   static const char* const kParts[] = {"bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr"};
   static const char* const kOwn[] = {"proc", "sys", "dev", "run"};
@@ -144,8 +147,8 @@ static void take_parts(const char* tree, const char* root, bool system) {
   if (folder != NULL) closedir(folder);
 }
 
-/// Its files are the host's: what is written is written there. Programs and libraries are those of another system where
-/// `system` says so. The machine has its own processes and devices.
+/// Mounts the host's files, so that writes reach the host. With `system`, programs and libraries come from another
+/// system's tree. /proc, /sys, /dev and /run are the machine's own.
 static void take_host_files(bool system) {
   mkdir("/host", 0755);
   if (system) {
@@ -176,8 +179,8 @@ static void take_host_files(bool system) {
 struct job {
   unsigned uid;
   unsigned gid;
-  const char* folder;  ///< the working directory
-  bool system;         ///< whether the programs and libraries are those of the tree "system"
+  const char* folder;  ///< working directory
+  bool system;         ///< whether programs and libraries come from the tree "system"
   char** environment;
   char** words;
 };
@@ -203,7 +206,7 @@ static struct job read_job(void) {
   return job;
 }
 
-/// It has the signals blocked that were `before` we blocked any.
+/// Starts the command with the signal mask `before`.
 static pid_t start(const struct job* job, const sigset_t* before) {
   const int out = port(kOut, O_WRONLY);
   const int err = port(kErr, O_WRONLY);
@@ -235,7 +238,7 @@ static void note_end(int signal) {
   child_ended = 1;
 }
 
-/// Reads a whole file that is smaller than `bytes`; false if the file does not exist, or is larger.
+/// Reads a whole file of less than `bytes` bytes. Returns false if the file does not exist or is larger.
 static bool read_text(const char* path, char* text, size_t bytes) {
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   size_t length = 0;
@@ -246,9 +249,9 @@ static bool read_text(const char* path, char* text, size_t bytes) {
   return file >= 0 && got == 0;
 }
 
-/// Whether the kernel's command line has the option with this token.
+/// Returns whether the kernel's command line has the option with this token.
 static bool is_booted_with(const char* token) {
-  enum { kLineBytes = 8192 };  // twice the maximum of any architecture
+  enum { kLineBytes = 8192 };  // twice the longest kernel command line of any architecture
   char text[kLineBytes], option[kTokenOptionBytes];
   snprintf(option, sizeof option, "%s%s", kTokenOption, token);
   if (!read_text("/proc/cmdline", text, sizeof text)) return false;
@@ -259,10 +262,10 @@ static bool is_booted_with(const char* token) {
   return false;
 }
 
-/// Whether this is the first process of a machine that zerotax booted. It must be the first process of the machine
-/// itself, not of a container, and the kernel's command line must contain the token of its archive.
+/// Returns whether this is the first process of a machine that zerotax booted. The process must be the first one of the
+/// machine itself, not of a container. The kernel's command line must contain the token of the archive.
 static bool is_own_machine(void) {
-  enum { kInitialPidNamespace = (int)0xEFFFFFFC };  // PROC_PID_INIT_INO, linux/proc_ns.h
+  enum { kInitialPidNamespace = (int)0xEFFFFFFC };  // value of PROC_PID_INIT_INO in linux/proc_ns.h
   char token[kTokenDigits + 2];
   if (getpid() != 1 || !read_text("/token", token, sizeof token) || strlen(token) != kTokenDigits) return false;
   mkdir("/proc", 0755);
@@ -294,7 +297,7 @@ int main(void) {
   say("up\n");
   struct sigaction action = {.sa_handler = note_end};
   sigaction(SIGCHLD, &action, NULL);
-  // Only while we wait: so that no end is missed.
+  // SIGCHLD is unblocked only during the wait, so that no child's end is missed.
   sigset_t children, before;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
@@ -316,6 +319,6 @@ int main(void) {
     char byte = 0;
     const ssize_t got = read(line, &byte, 1);
     if (got == 1) kill(-child, SIGINT);
-    if (got == 0) leave();  // nobody listens any more
+    if (got == 0) leave();  // the host has closed the line
   }
 }

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a guest needs to see the host's files, and to talk to us. Which of them another needs differs from kernel to
-// kernel: the guest tries again those that were too early.
+// Modules that a guest needs to see the host's files and to communicate with zerotax. The dependencies between modules
+// differ by kernel, so the guest retries modules that failed to load.
 constexpr const char* kModules[] = {"virtio",
                                     "virtio_ring",
                                     "virtio_pci_modern_dev",
@@ -38,7 +38,7 @@ std::optional<fs::path> image_in(const fs::path& folder) {
   return std::nullopt;
 }
 
-/// "virtio_pci" of "virtio-pci.ko.xz".
+/// Returns the name of a module file, such as "virtio_pci" for "virtio-pci.ko.xz".
 std::string module_name(const fs::path& file) {
   std::string name = file.filename().string();
   const std::size_t end = name.find(".ko");
@@ -64,12 +64,12 @@ std::string version_of(const fs::path& image) {
   return name.starts_with("vmlinuz-") ? name.substr(std::string_view("vmlinuz-").size()) : name;
 }
 
-/// The modules of an image /…/boot/vmlinuz-VERSION lie in /…/lib/modules/VERSION.
+/// Returns the kernel of an image /…/boot/vmlinuz-VERSION, whose modules are in /…/lib/modules/VERSION.
 GuestKernel kernel_at(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0 || fs::is_directory(path)) {
     require_folder_of(path);
     throw UsageError(fmt::format("cannot read a kernel image at {}", path),
-                     "give the path of one, as in --on vm:/boot/vmlinuz-6.1.0-13-amd64, or a release, as in "
+                     "give the path of a kernel image, as in --on vm:/boot/vmlinuz-6.1.0-13-amd64, or a release, as in "
                      "--on vm:bookworm");
   }
   GuestKernel kernel{absolute_path(path), {}, version_of(path)};
@@ -80,7 +80,7 @@ GuestKernel kernel_at(const std::string& path) {
   return kernel;
 }
 
-/// Since Linux 7 Debian's image lies beside the modules.
+/// Moves the image to the folder boot. Since Linux 7, Debian's image is beside the modules.
 void take_image(const fs::path& files) {
   fs::create_directories(files / "boot");
   std::error_code ignored;
@@ -90,13 +90,14 @@ void take_image(const fs::path& files) {
   }
 }
 
-/// "arm64-16k": the flavour of its kernel, as Debian calls it.
+/// Returns Debian's name for the flavor of the kernel, such as "arm64-16k".
 std::string flavour(const MachinePlace& place) {
   return place.emulator->debian + (place.page.empty() ? "" : "-" + place.page);
 }
 
 void fetch(const MachinePlace& place, const fs::path& cache, const std::string& name) {
-  // A release's own package depends on that of its newest kernel, which may be in several parts.
+  // A release's kernel package depends on the package of the newest kernel. That package may in turn depend on packages
+  // with parts of the kernel.
   DebianPackages packages("the kernel", place.kernel, cache, place.emulator->debian);
   const std::string newest = "linux-image-" + flavour(place);
   const auto images = packages.needed_by(newest, {"linux-image-"});
@@ -111,7 +112,7 @@ void fetch(const MachinePlace& place, const fs::path& cache, const std::string& 
   }
   for (const std::string& package : all) packages.unpack(package, patterns);
   take_image(packages.files());
-  if (!image_in(packages.files() / "boot")) packages.cannot_fetch("its package has no image");
+  if (!image_in(packages.files() / "boot")) packages.cannot_fetch("its package has no kernel image");
   packages.keep(name);
 }
 

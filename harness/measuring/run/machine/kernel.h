@@ -9,14 +9,14 @@ namespace zerotax::machine {
 
 /// A kernel to boot.
 struct GuestKernel {
-  std::string image;                 ///< path
-  std::vector<std::string> modules;  ///< paths: what leads to the host's files, where it is not built in
-  std::string name;                  ///< "6.1.0-50-amd64"
+  std::string image;                 ///< path of the image
+  std::vector<std::string> modules;  ///< paths of the modules needed to reach the host's files, unless built in
+  std::string name;                  ///< version such as "6.1.0-50-amd64"
 };
 
-/// The kernel of a place. That of a release is fetched from Debian once, with apt-get, which checks signatures, into
-/// zerotax's cache. Throws UsageError for a path at which there is none; MachineError if it cannot be fetched: nothing
-/// is left behind then.
+/// Returns the kernel for a place. The kernel of a release is fetched once from Debian into zerotax's cache, by
+/// apt-get, which checks signatures. Throws UsageError if there is no kernel at a path. Throws MachineError if the
+/// kernel cannot be fetched, without leaving files.
 GuestKernel find_kernel(const MachinePlace& place);
 
 }  // namespace zerotax::machine

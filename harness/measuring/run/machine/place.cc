@@ -18,13 +18,12 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{256} << 20;
 constexpr unsigned kMostCpus = 64;
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw UsageError(
-      problem,
-      "give vm:RELEASE or vm:PATH, then ,arch=aarch64 ,page=16K ,thp=always|madvise|never ,memory=SIZE ,cpus=N as "
-      "needed, as in --on vm:bookworm,thp=never");
+  throw UsageError(problem,
+                   "give vm:RELEASE or vm:PATH, followed as needed by ,arch=aarch64 ,page=16K "
+                   ",thp=always|madvise|never ,memory=SIZE ,cpus=N; for example --on vm:bookworm,thp=never");
 }
 
-/// Whether the kernel reads a text as one word of its command line.
+/// Returns whether the kernel reads a text as one word of its command line.
 bool is_one_word(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char each) { return each > ' ' && each < 0x7F && each != '"'; });
 }
@@ -47,7 +46,7 @@ void set(MachinePlace& place, const std::string& key, const std::string& value) 
     place.thp = value;
   } else if (key == "memory") {
     place.memory_bytes = parse_size(value);
-    if (place.memory_bytes < kLeastMemory) refuse(fmt::format("memory={} in --on is too little to boot", value));
+    if (place.memory_bytes < kLeastMemory) refuse(fmt::format("memory={} in --on is too small for a boot", value));
   } else if (key == "cpus") {
     const bool digits =
         !value.empty() && value.size() < 4 && value.find_first_not_of("0123456789") == std::string::npos;

@@ -1,21 +1,30 @@
-/* Runs one program to its end and prints, on one line, what it used, with all of its descendants:
+/* Runs one program to its end, and prints on one line the resources that the program and its descendants used:
  *
- *   minor faults, microseconds in user mode, microseconds in the kernel, peak resident KiB (of the largest process),
- *   1 if it exited or 0 if a signal killed it, its exit status or that signal, nanoseconds from its start to its end
- *   (of a client: of the client), its PID, when it was started (CLOCK_MONOTONIC, in nanoseconds), how its client ended
- *   (exit status, 128 + signal; -1: there was none; -2: it was not started, because the program ended before)
+ *   number of minor faults
+ *   microseconds in user mode
+ *   microseconds in the kernel
+ *   peak resident KiB of the largest process
+ *   1 if the program exited, or 0 if a signal killed it
+ *   the program's exit status, or the number of that signal
+ *   nanoseconds from start to end, of the client if there is one
+ *   PID of the program
+ *   time of the program's start in nanoseconds (CLOCK_MONOTONIC)
+ *   exit status of the client, or 128 + signal; -1 without a client, -2 if the program ended before the client's start
  *
- * Usage: run-metered [OPTION...] -- PROGRAM WORD...      WORDs are its argv
- *   -C FOLDER  -i INPUT  -o OUTPUT  -e ERRORS   where it runs, and its standard streams (default: /dev/null)
- *   -v KEY=VALUE   a variable (repeatable)      -x   it has no others
- *   -c CLIENT   a command for the shell that runs beside it, without its variables and not counted, and whose output is
- *               then OUTPUT
- *   -r READY    a command for the shell that is tried until it succeeds, before the client is started
- *   -t          ends the program with SIGTERM once its client has ended
+ * Usage: run-metered [OPTION...] -- PROGRAM WORD...
+ *   WORD...        the program's argv
+ *   -C FOLDER      working directory
+ *   -i INPUT  -o OUTPUT  -e ERRORS   files for the standard streams (default: /dev/null)
+ *   -v KEY=VALUE   set a variable (repeatable)
+ *   -x             remove all other variables
+ *   -c CLIENT      shell command that runs beside the program, without its variables, and is not counted; OUTPUT is
+ *                  then the client's output
+ *   -r READY       shell command that is repeated until it succeeds, before the client is started
+ *   -t             end the program with SIGTERM after the client has ended
  *
- * It is a process of its own, and small, because a child starts with the peak and the page tables of the process that
- * forked it: those of the command would be counted. Processes that the program leaves behind are killed: it is in a
- * session of its own, without a terminal.
+ * A separate, small process is necessary. A child starts with the peak and the page tables of the process that forked
+ * it, so the peak and the page tables of zerotax would be counted. The process runs in a session of its own, without a
+ * terminal, and kills processes that the program leaves behind.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,7 +52,7 @@ static int only_these;
 static int terminate;
 
 struct child {
-  pid_t pid; /* 0: not running */
+  pid_t pid; /* 0 if not running */
   int status;
   long long started_ns;
   long long ended_ns;
@@ -51,7 +60,7 @@ struct child {
 static struct child program;
 static struct child shell;
 
-/* Of the program and its descendants; not of the shell's. */
+/* Resources used by the program and its descendants, without those of the client's shell. */
 static struct {
   long faults;
   long long user_us;
@@ -133,7 +142,8 @@ static int ended(struct child* child, pid_t pid, int status) {
   return 1;
 }
 
-/* Waits for any child, `flags` as waitpid's, and counts what it used if it is not the shell. Returns as waitpid. */
+/* Waits for any child with waitpid()'s `flags`, and counts the child's resources unless the child is the shell. Returns
+   the result of waitpid(). */
 static pid_t reap(int flags) {
   struct rusage usage;
   int status = 0;
@@ -154,7 +164,7 @@ static void wait_for(const struct child* child) {
   }
 }
 
-/* 0 at the deadline. */
+/* Returns 0 at the deadline. */
 static int wait_at_most(const struct child* child, long ms) {
   const long long deadline = now_ns() + ms * 1000000LL;
   while (child->pid != 0 && now_ns() < deadline) {
@@ -163,7 +173,7 @@ static int wait_at_most(const struct child* child, long ms) {
   return child->pid == 0;
 }
 
-/* Whether the program could be asked; it may have ended instead. */
+/* Returns whether the program became ready before it ended. */
 static int wait_until_ready(void) {
   while (program.pid != 0) {
     start_shell(ready, "/dev/null");
@@ -174,7 +184,7 @@ static int wait_until_ready(void) {
   return 0;
 }
 
-/* Children of this process that are still there: what the program left behind. */
+/* Kills the remaining children of this process, which the program left behind. */
 static void kill_left_over(void) {
   const long long deadline = now_ns() + kLeftOverMs * 1000000LL;
   for (pid_t got; (got = reap(WNOHANG)) >= 0;) {
@@ -250,7 +260,7 @@ int main(int argc, char** argv) {
   wait_for(&program);
   const struct child* timed = &program;
   if (client != NULL) {
-    /* If the server crashed, nobody else ends the client. */
+    /* If the server has crashed, nothing else ends the client. */
     if (shell.pid != 0 && !WIFEXITED(program.status)) kill(shell.pid, SIGKILL);
     wait_for(&shell);
     client_status = shell_status();

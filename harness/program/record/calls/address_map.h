@@ -10,23 +10,23 @@
 
 namespace zerotax::record {
 
-/// Numbers of blocks by address, with open addressing. It is looked up for each recorded call. A copy shares the memory
-/// of the original until one of them changes.
+/// A hash map from addresses to block numbers. The map uses open addressing for speed, because each recorded call looks
+/// up an address. A copy shares the memory of the original until one of the two changes.
 class AddressMap {
  public:
-  /// The block at an address.
+  /// Returns the block at an address.
   [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t address) const {
     const std::size_t place = place_with(address);
     const Entry entry = entries_.at(place);
     return entry.address != 0 ? std::optional(entry.block) : std::nullopt;
   }
 
-  /// It will be asked for soon.
+  /// Prefetches the entry of an address before it is looked up.
   void prefetch(std::uint64_t address) const {
     if (const Entry* const entry = entries_.find(place_of(address))) __builtin_prefetch(entry);
   }
 
-  /// One that is not there.
+  /// Inserts a block at an address that is not in the map.
   void insert(std::uint64_t address, std::uint64_t block) {
     if ((size_ + 1) * 2 > capacity_) grow();
     entries_.edit(place_with(address)) = {address, block};
@@ -58,7 +58,7 @@ class AddressMap {
     std::uint64_t block = 0;
   };
 
-  /// A random factor, so that nobody can choose addresses that all collide.
+  /// A random factor, so that no program can choose addresses that all collide.
   static std::uint64_t secret_factor() {
     static const std::uint64_t factor = [] {
       std::random_device random;
@@ -68,7 +68,7 @@ class AddressMap {
   }
   [[nodiscard]] std::size_t mask() const { return capacity_ - 1; }
   [[nodiscard]] std::size_t place_of(std::uint64_t address) const { return ((address >> 4) * factor_ >> 20) & mask(); }
-  /// The place of an address, or the place where it would be inserted.
+  /// Returns the index of an address, or the index at which the address would be inserted.
   [[nodiscard]] std::size_t place_with(std::uint64_t address) const {
     std::size_t place = place_of(address);
     for (;; place = (place + 1) & mask()) {

@@ -8,18 +8,20 @@
 namespace zerotax::record {
 namespace {
 
-/// Maximum number of page ranges that are gathered before they are written. A block of 8 GiB has no more.
+/// Maximum number of page ranges that are gathered before they are written. A block of 8 GiB has at most this many
+/// ranges.
 constexpr std::size_t kMostRanges = std::size_t{1} << 20;
-/// Maximum number of pieces that a process mapped for itself. Linux allows a process fewer by default.
+/// Maximum number of pieces of a process's own mappings. Linux allows a process fewer mappings by default.
 constexpr std::size_t kMostPieces = std::size_t{1} << 17;
-/// Maximum number of forks whose children have not begun, and of forks whose numbers are remembered.
+/// Maximum number of forks whose children have not begun. Also the maximum number of forks whose numbers are kept.
 constexpr std::size_t kMostForks = std::size_t{1} << 16;
-constexpr std::size_t kBytesOfPiece = 192;  ///< in both maps
+constexpr std::size_t kBytesOfPiece = 192;  ///< bytes of a piece in `pieces` and `piece_counts` together
 constexpr std::size_t kBytesOfLarge = 64;
 
 }  // namespace
 
-/// The time of the process: while threads wait for each other, time counts once.
+/// Appends the process's time up to this call. Threads share this time, so time in which several threads wait counts
+/// once.
 void CallEncoder::note_time(const RawCall& call) {
   if (call.time <= passed_) return;
   append_event(events_, EventKind::kTime, call.time - passed_);
@@ -43,7 +45,7 @@ void CallEncoder::free_block(std::uint64_t address) {
 }
 
 void CallEncoder::new_block(std::uint64_t address, std::uint64_t bytes) {
-  // Freed where nobody noted it, in a thread that was lost.
+  // An old block is still known at this address if its free was in a thread whose calls are missing.
   take(address);
   const std::uint64_t block = now_.blocks++;
   if (address == 0) return;
@@ -52,7 +54,7 @@ void CallEncoder::new_block(std::uint64_t address, std::uint64_t bytes) {
   if (is_large) now_.edit_mapped().large[address] = bytes;
 }
 
-/// realloc ended: its old block is gone, or was never known, or is still there, for it failed.
+/// Records the end of a realloc. A failed realloc leaves the old block. A realloc to 0 bytes frees the old block.
 void CallEncoder::grown(Thread& thread, const RawCall& call) {
   const std::optional<std::uint64_t> old = std::exchange(thread.growing_block, std::nullopt);
   const std::uint64_t old_address = std::exchange(thread.growing, 0);
@@ -82,7 +84,6 @@ void CallEncoder::end_touched(Thread& thread) {
 
 void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
   std::sort(ranges.begin(), ranges.end());
-  // Neighbours, and what was passed twice, become one.
   Ranges joined;
   for (const auto& [first, pages] : ranges) {
     if (!joined.empty() && first <= joined.back().first + joined.back().second) {
@@ -101,7 +102,7 @@ void CallEncoder::append_ranges(std::uint64_t block, Ranges& ranges) {
   }
 }
 
-/// Of what the program mapped for itself: each range as it comes.
+/// Records populated ranges of the program's own mappings. Each range is written at once.
 void CallEncoder::populated(const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
   const Mappings& mappings = now_.mapped();
@@ -116,7 +117,7 @@ void CallEncoder::populated(const RawCall& call) {
   }
 }
 
-/// What is left of a block keeps its number.
+/// Records that a range was unmapped or returned. The rest of the block keeps its number.
 void CallEncoder::unmapped(const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
   const bool kept = call.kind == RawKind::kReturned;
@@ -160,7 +161,8 @@ void CallEncoder::append_huge(std::uint64_t block, std::uint64_t base, std::uint
   append_varint(events_, (to - from) / page_bytes());
 }
 
-/// Programs ask for huge pages as soon as they have the memory: of what the thread allocated last, or mapped.
+/// Records a request for huge pages. Programs make this request soon after they get the memory, so only the thread's
+/// newest block and the program's mappings are searched for the range.
 void CallEncoder::advised(const Thread& thread, const RawCall& call) {
   const std::uint64_t end = call.address + call.bytes;
   const std::optional<std::uint64_t> newest = now_.live.find(thread.newest);
@@ -175,7 +177,7 @@ void CallEncoder::advised(const Thread& thread, const RawCall& call) {
   append_huge(piece->second.block, piece->second.base, call.address, std::min(end, piece->second.end));
 }
 
-/// False if it is another kind of call.
+/// Returns false if the call does not concern the program's own mappings.
 bool CallEncoder::note_mapping(const Thread& thread, const RawCall& call) {
   switch (call.kind) {
     case RawKind::kMapped: {
@@ -271,7 +273,7 @@ void CallEncoder::note_looks(std::vector<Look> looks) {
   for (Look& look : looks) {
     const bool is_large = (look.block & kIsLarge) != 0;
     if (is_large ? now_.live.find(look.address) != look.block : mappings.piece_counts.count(look.block) == 0) continue;
-    // The first thread never ends, as far as a replay is concerned.
+    // Attributes the ranges to thread 0, because a replay needs a first thread that lives to the end.
     if (std::exchange(thread_, 0) != 0) append_event(events_, EventKind::kThread, 0);
     append_ranges(look.block, look.ranges);
   }

@@ -8,44 +8,45 @@
 
 namespace zerotax::record {
 
-/// A file of recorded calls; docs/replay.md describes it. All numbers are little-endian.
+/// The format of a file of recorded calls, which docs/replay.md describes. All numbers are little-endian.
 
-inline constexpr char kCallsMagic[] = "ZTXCALLS";  ///< its first 8 bytes
+inline constexpr char kCallsMagic[] = "ZTXCALLS";  ///< the first 8 bytes of the file
 inline constexpr std::uint32_t kCallsVersion = 1;
-inline constexpr std::size_t kCallsHeadBytes = 16;  ///< magic, version, 0
+inline constexpr std::size_t kCallsHeadBytes = 16;  ///< three fields: magic, version, and a zero
 
-/// A part of the file: this, and `stored_bytes` of it compressed by zlib.
+/// The head of a part of the file. `stored_bytes` of data follow, compressed by zlib.
 struct CallsPart {
   std::uint32_t kind;
   std::uint32_t process;
   std::uint32_t stored_bytes;
   std::uint32_t raw_bytes;
-  std::uint32_t crc32;  ///< of what is stored
+  std::uint32_t crc32;  ///< checksum of the stored bytes
 };
 static_assert(sizeof(CallsPart) == 20);
 inline constexpr std::uint32_t kCallsOfProcess = 1;
-inline constexpr std::uint32_t kAboutCalls = 2;  ///< the last part: JSON
+inline constexpr std::uint32_t kAboutCalls = 2;  ///< the last part of a file: JSON
 inline constexpr std::size_t kMostPartBytes = std::size_t{1} << 24;
-/// So much of a process's calls is compressed at a time.
+/// Number of bytes of a process's calls that are usually compressed together.
 inline constexpr std::size_t kUsualPartBytes = std::size_t{256} << 10;
 
-/// What an event is: the lower half of its first byte. The upper half is its first number; 15: a varint of what is
-/// above 15 follows. More numbers, as varints, in brackets.
+/// Kind of an event: the lower half of its first byte. The upper half is the event's first number; if that half is 15,
+/// a varint of the excess over 15 follows. The comments below name the first number, and in parentheses the further
+/// numbers, each a varint.
 enum class EventKind : std::uint8_t {
   kMalloc,   ///< bytes
   kCalloc,   ///< bytes
   kAligned,  ///< bytes (binary logarithm of the alignment)
-  kRealloc,  ///< 1 + age of the block, or 0 for none (bytes)
+  kRealloc,  ///< 1 + age of the block, or 0 for no block (bytes)
   kFree,     ///< age of the block
-  kTouched,  ///< age of the block (number of ranges; of each: pages between, pages)
+  kTouched,  ///< age of the block (number of ranges; per range: pages skipped, pages)
   kThread,   ///< number of the thread whose events follow
-  kEnd,      ///< of that thread
-  kFork,     ///< the forks of a process are counted from 0
-  kTime,     ///< so much more of the process's time has passed, in units of kTimeUnit_ns
-  kMap,      ///< bytes of anonymous memory that the program mapped for itself: a block, too
-  kUnmap,    ///< age of such a block
-  kReturn,   ///< age of such a block (the first page, pages): it returned them
-  kHuge,     ///< age of a block (the first page, pages): the program asked for huge pages there
+  kEnd,      ///< number of the thread that ends
+  kFork,     ///< number of the fork, counted from 0 in each process
+  kTime,     ///< time of the process since the last kTime, in units of kTimeUnit_ns
+  kMap,      ///< bytes of anonymous memory that the program mapped itself; the mapping counts as a block
+  kUnmap,    ///< age of the mapping
+  kReturn,   ///< age of the mapping (first page, pages that the program returned)
+  kHuge,     ///< age of the block (first page, pages for which the program requested huge pages)
 };
 inline constexpr std::uint8_t kEventKinds = 14;
 

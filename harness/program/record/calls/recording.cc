@@ -36,12 +36,12 @@ namespace {
 constexpr std::int64_t kRelease_ns = 100'000'000;
 constexpr std::int64_t kTick_ns = 1'000'000;
 constexpr std::int64_t kLook_ns = 20'000'000;
-/// Looks at the pages of many blocks take at most 2 % of a CPU.
+/// Examining the pages of live blocks takes at most 2 % of a CPU.
 constexpr std::int64_t kLookPart = 50;
-/// Enough for some ten million live blocks.
+/// Maximum memory of all encoders. This suffices for some ten million live blocks.
 constexpr std::size_t kMostEncoderBytes = std::size_t{768} << 20;
 
-/// The library of the process that did most calls.
+/// Returns the library of the allocator in the process that made the most calls.
 std::string allocator_of(const Record& record) {
   const RecordedProcess* busiest = nullptr;
   const auto calls = [](const RecordedProcess& process) {
@@ -87,7 +87,7 @@ CallsRecording::CallsRecording(std::string path, std::uint64_t limit)
     try {
       run();
     } catch (...) {
-      // No program should wait for this thread.
+      // Once this thread has ended, no thread empties the rings, so programs must not wait for room in their rings.
       area_->stopped = 1;
       throw;
     }
@@ -148,11 +148,11 @@ void CallsRecording::stop() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   thread_.join();
-  // Running programs stop writing, unless they ignore the flag.
+  // Asks running programs to write no further calls. A program may ignore this, so the time for reading is limited.
   area_->stopped = 1;
   constexpr std::int64_t kPatience_ns = 10'000'000'000;
   const std::int64_t until = monotonic_ns() + kPatience_ns;
-  // Threads that were killed leave holes in the order of calls.
+  // A killed thread leaves a gap in the sequence of tickets. The second pass skips such gaps.
   for (const bool holes : {false, true}) {
     while (drain(holes) && monotonic_ns() < until) {
     }
@@ -165,20 +165,20 @@ void CallsRecording::end_process(std::size_t index) {
   if (!process.encoder || std::exchange(process.over, true)) return;
   if (!limited_) {
     process.known = process.stream->ended != 0;
-    // The last look at a killed process saw some of its pages.
+    // A killed process did not record its populated pages, so the pages of its last sample are used.
     if (!process.known) process.encoder->note_looks(std::exchange(process.looks, {}));
   }
   process.encoder->finish();
   flush(index);
 }
 
-/// Whether its process runs another program by now, or its PID belongs to another process.
+/// Whether the process runs another program by now, or its PID belongs to another process.
 bool CallsRecording::is_replaced(std::size_t index) const {
   const auto begin = processes_.begin() + static_cast<std::ptrdiff_t>(index) + 1;
   return std::any_of(begin, processes_.end(), [&](const Process& other) { return other.pid == processes_[index].pid; });
 }
 
-/// Finds which pages of a process's live blocks are populated. Returns false if its memory is gone, or not readable.
+/// Finds which pages of a process's live blocks are populated. Returns false if the memory is gone or not readable.
 bool CallsRecording::look_at(std::size_t index) {
   Process& process = processes_[index];
   if (!process.encoder || process.over || process.stream->ended != 0 || is_replaced(index)) return false;
@@ -195,7 +195,7 @@ bool CallsRecording::look_at(std::size_t index) {
     if (!pagemap.for_each_populated(range, visit, &look)) return false;
     looks.push_back(std::move(look));
   }
-  // A process that ended meanwhile has no populated page left.
+  // If the process has ended in the meantime, its memory looks unpopulated.
   std::uint64_t mapped = 0;
   std::ifstream statm(fmt::format("/proc/{}/statm", living));
   if (!(statm >> mapped) || mapped == 0) return false;
@@ -203,8 +203,7 @@ bool CallsRecording::look_at(std::size_t index) {
   return true;
 }
 
-/// Stops if live blocks take more memory here than a recording should take from the machine that it shares with the
-/// program.
+/// Stops the recording if the encoders occupy too much memory, because the recorded program may need that memory.
 void CallsRecording::stop_if_too_large() {
   std::size_t bytes = shared_array_bytes;
   for (const Process& process : processes_) {
@@ -215,7 +214,8 @@ void CallsRecording::stop_if_too_large() {
   stop_at_limit();
 }
 
-/// Writes all events that are encoded so far: the children of a fork need the calls that their parent made before it.
+/// Stops the recording after writing all encoded events. All events are written because the children of a fork need
+/// their parent's calls before the fork.
 void CallsRecording::stop_at_limit() {
   area_->stopped = 1;
   limited_ = true;
@@ -313,13 +313,14 @@ std::string CallsRecording::finish(const Record& record, const RecordTarget& tar
     lost += each.lost_threads;
   }
   std::string missing;
-  if (lost != 0) missing += fmt::format("; {} more were lost, for there was no room", format_counted(lost, "thread"));
+  if (lost != 0)
+    missing += fmt::format("; {} more were lost, because there was no room", format_counted(lost, "thread"));
   if (record.processes.size() > processes_.size()) {
     missing += fmt::format("; {} more could not be recorded",
                            format_counted(record.processes.size() - processes_.size(), "process", "processes"));
   }
   if (too_large_) {
-    missing += fmt::format("; the recording stopped, because the program's blocks take more than {} here",
+    missing += fmt::format("; the recording stopped, because data about the program's blocks takes more than {}",
                            format_size(kMostEncoderBytes));
   } else if (all.limited) {
     missing += "; the recording stopped at --calls-limit";

@@ -17,27 +17,27 @@
 
 namespace zerotax::record {
 
-/// A file of calls while it is written. A thread empties the rings of the recorded processes (rings.cc).
+/// A file of calls that is being written. A thread of zerotax empties the rings of the recorded processes (rings.cc).
 class CallsRecording {
  public:
-  /// `limit`: bytes of the file, at most, but for its last part. Throws UsageError if the file cannot be written,
-  /// MachineError if there is no memory for the rings.
+  /// Opens the file. `limit` is the maximum size of the file in bytes, without its last part. Throws UsageError if the
+  /// file cannot be written, MachineError if there is no memory for the rings.
   CallsRecording(std::string path, std::uint64_t limit);
   ~CallsRecording();
   CallsRecording(const CallsRecording&) = delete;
   CallsRecording& operator=(const CallsRecording&) = delete;
 
-  /// The path of the rings' memory, for kCallsVariable.
+  /// Path of the memory of the rings, which is passed to programs in kCallsVariable.
   [[nodiscard]] const std::string& area_path() const { return area_path_; }
 
-  /// The program has ended: takes what is left.
+  /// Encodes the remaining calls. Call this after the program has ended.
   void stop();
-  /// Writes what the run counted, and closes the file. `started_ns`: of the program (CLOCK_MONOTONIC). Returns a line
-  /// on the file for people. Throws MachineError if the file could not be written.
+  /// Writes the counts of the run, and closes the file. `started_ns` is the start of the program (CLOCK_MONOTONIC).
+  /// Returns a line of text about the file. Throws MachineError if the file could not be written.
   std::string finish(const Record& record, const RecordTarget& target, std::int64_t started_ns);
 
  private:
-  /// A ring of a thread. Any recorded process may write to the ring, so all data is copied once and then checked.
+  /// A thread's ring. Any recorded process may write to the ring, so all data is copied once and then checked.
   struct Ring {
     std::size_t index;
     std::uint32_t thread;
@@ -45,18 +45,19 @@ class CallsRecording {
   };
   struct Process {
     CallStream* stream = nullptr;
-    // The values at the time when the stream was ready.
+    // Values copied when the stream became ready.
     pid_t pid = 0;
-    std::uint32_t parent = 0;  ///< 1 + the parent's index, which is less than the process's own; 0: none
+    std::uint32_t parent = 0;  ///< 1 + the parent's index, which is less than this process's index; 0: no parent
     std::uint64_t forked_at = kNoTicket;
     std::int64_t started_ns = 0;
-    std::optional<CallEncoder> encoder = {};  ///< nothing until the parent has reached the fork
+    std::optional<CallEncoder> encoder = {};  ///< empty until the parent's calls up to the fork are encoded
     std::uint64_t next_ticket = 0;
     std::vector<Ring> rings = {};
-    std::vector<CallEncoder::Look> looks = {};  ///< the last ones at its live blocks
-    bool known = false;                         ///< the pages of its live blocks are in the events
-    bool over = false;                          ///< the process has ended, and all of its calls are encoded
-    std::uint64_t bad = 0;                      ///< number of rings whose contents no thread can have written
+    std::vector<CallEncoder::Look> looks = {};  ///< page ranges of the process's live blocks at the last sample
+    bool known = false;                         ///< whether the events include the pages of the process's live blocks
+    bool over = false;                          ///< whether the process has ended and all of its calls are encoded
+    std::uint64_t bad = 0;                      ///< number of rings that were dropped because their contents were
+                                                ///< invalid
   };
 
   void open_area();
@@ -93,7 +94,7 @@ class CallsRecording {
   Pagemap::Method method_ = Pagemap().method();
   std::uint64_t written_ = 0;
   bool limited_ = false;
-  bool too_large_ = false;  ///< the limit was the memory that the blocks take here
+  bool too_large_ = false;  ///< whether the recording stopped because the encoders took too much memory
   int failure_ = 0;         ///< errno of a failed write
   std::atomic<bool> stopping_{false};
   Worker thread_;

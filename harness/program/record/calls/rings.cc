@@ -12,12 +12,12 @@
 namespace zerotax::record {
 namespace {
 
-/// Number of calls between the prefetch of an address and its look-up.
+/// Number of calls between the prefetch of an address and its lookup.
 constexpr std::uint64_t kAhead = 12;
 
 }  // namespace
 
-/// Returns whether any call was encoded.
+/// Empties the rings once. Returns whether any call was encoded.
 bool CallsRecording::drain(bool holes) {
   adopt();
   bool any = false;
@@ -51,7 +51,7 @@ void CallsRecording::adopt() {
   }
 }
 
-/// Begins a process once its parent's state at the fork is known.
+/// Begins to encode a process once its parent's state at the fork is known.
 void CallsRecording::begin(std::size_t index) {
   Process& process = processes_[index];
   if (process.parent == 0 || process.forked_at == kNoTicket) {
@@ -61,7 +61,7 @@ void CallsRecording::begin(std::size_t index) {
   }
 }
 
-/// Encodes those calls of a ring that come next in the order of their process.
+/// Encodes the calls of a ring, up to the first call that must wait for an earlier call in another ring of the process.
 CallsRecording::Drained CallsRecording::take_calls(Ring& own, Process& process) {
   CallRing& from = ring(own.index);
   const std::uint64_t head = from.head.load(std::memory_order_acquire);
@@ -69,7 +69,8 @@ CallsRecording::Drained CallsRecording::take_calls(Ring& own, Process& process) 
   for (; own.tail != head; ++own.tail) {
     RawCall call;
     std::memcpy(&call, &from.calls[own.tail % kRingCalls], sizeof call);
-    std::atomic_signal_fence(std::memory_order_acquire);  // read once
+    std::atomic_signal_fence(std::memory_order_acquire);  // the program may change the shared call, so it is read only
+                                                          // once
     process.encoder->expect(from.calls[(own.tail + kAhead) % kRingCalls]);
     if (call.ticket < process.next_ticket || call.kind > RawKind::kHuge) return Drained::kDamaged;
     if (call.ticket != process.next_ticket) break;
@@ -119,7 +120,7 @@ bool CallsRecording::step_over_hole(Process& process) {
     if (own.tail == from.head.load(std::memory_order_acquire)) continue;
     next = std::min(next, __atomic_load_n(&from.calls[own.tail % kRingCalls].ticket, __ATOMIC_RELAXED));
   }
-  // take_calls drops a ring whose tickets go back.
+  // take_calls() drops a ring whose tickets decrease.
   if (next == kNoTicket || next <= process.next_ticket) return false;
   process.next_ticket = next;
   return true;

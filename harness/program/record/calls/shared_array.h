@@ -10,13 +10,13 @@ namespace zerotax::record {
 /// Total bytes of all nodes of all arrays.
 inline std::atomic<std::size_t> shared_array_bytes{0};
 
-/// An array that grows as it is written to. Copying takes no time and no memory: two copies share everything that
-/// neither has written since. The array is a tree of nodes of 64, and a write copies the shared nodes on its path. Not
-/// thread-safe.
+/// An array that grows when it is written to. Copying takes constant time and no memory, because two copies share all
+/// nodes that neither has changed since. The array is a tree of nodes of 64 elements, and a write copies the shared
+/// nodes on its path. Not thread-safe.
 template <typename T>
 class SharedArray {
  public:
-  /// The element at an index; nullptr if it was never written.
+  /// Returns the element at an index, or nullptr if it was never written.
   [[nodiscard]] const T* find(std::size_t index) const {
     if (!is_within(index)) return nullptr;
     const void* node = root_.get();
@@ -31,7 +31,7 @@ class SharedArray {
     return found != nullptr ? *found : T{};
   }
 
-  /// An element to write to. The reference is valid until the array is copied or another element is edited.
+  /// Returns an element to write to. The reference is valid until the array is copied or another element is edited.
   T& edit(std::size_t index) {
     while (!is_within(index)) grow();
     std::shared_ptr<void>* node = &root_;

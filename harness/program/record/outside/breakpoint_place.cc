@@ -1,19 +1,22 @@
-// Instructions of x86-64, as in the Intel SDM, volume 2. arch/x86/kernel/uprobes.c determines how the kernel treats an
-// instruction with a breakpoint (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops). One
-// recent version of that file was read. The rules below are stricter, so that they also hold for older versions:
+// Instructions of x86-64, as in the Intel SDM, volume 2. The kernel's treatment of an instruction with a breakpoint is
+// in arch/x86/kernel/uprobes.c (uprobe_init_insn, branch_setup_xol_ops, push_setup_xol_ops, default_xol_ops). One
+// recent version of that file was read. The rules below are stricter, so that they also hold for older versions.
 //
-// - The kernel decides by the first opcode byte, after the prefixes. After VEX, EVEX and XOP that byte belongs to
-//   another table: 7a of EVEX map 2 is vpbroadcastb, but is taken for jp. So none of these instructions is a place.
+// - The kernel decides by the first opcode byte, after the prefixes. After VEX, EVEX and XOP, that byte belongs to
+//   another table: 7a of EVEX map 2 is vpbroadcastb, but is mistaken for jp. So no such instruction gets a breakpoint.
+//
 // - The kernel refuses the prefixes LOCK, CS, DS, ES and SS, and a call or jump with the prefix 66.
+//
 // - The kernel rewrites operands that are relative to the instruction, and emulates jumps, calls, pushes and NOPs.
-//   Recent versions turn a NOP of 5 or 10 bytes into a call. Among these, only a push is a place.
+//   Recent versions turn a NOP of 5 or 10 bytes into a call. Of all these instructions, only a push gets a breakpoint.
+//
 // - The kernel executes all other instructions in a copy, by one single step. A `rep` takes more than one step.
-// Instructions of arm64, by the encodings in the Arm Architecture Reference Manual (DDI 0487, chapter C4).
-// arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12, determines how the kernel treats an instruction with a
-// breakpoint. arm_probe_decode_insn() emulates branches and adr. It refuses loads of literals, exclusive loads
-// and stores, and the three instructions of a memory copy or set (FEAT_MOPS), which must stand side by side. Older
-// kernels do not know the last group, and emulated the first group wrongly. So only arithmetic between registers
-// qualifies.
+//
+// Instructions of arm64, by the encodings in the Arm Architecture Reference Manual (DDI 0487, chapter C4). The kernel's
+// treatment is in arch/arm64/kernel/probes/decode-insn.c, read in Linux 6.12. There, arm_probe_decode_insn() emulates
+// branches and adr, and refuses loads of literals, exclusive loads and stores. It also refuses the three instructions
+// of a memory copy or set (FEAT_MOPS), which must be consecutive. Older kernels do not know FEAT_MOPS, and emulate
+// branches and adr wrongly. So only arithmetic between registers qualifies.
 #include "record/outside/breakpoint_place.h"
 
 #include <elf.h>
@@ -30,7 +33,8 @@ namespace {
 using Kind = FirstInstruction::Kind;
 using Byte = unsigned char;
 
-/// Code with zeros after it: longer than any instruction and the bytes that are examined after it.
+/// The beginning of a function's code, followed by zeros. The buffer is longer than any instruction plus the bytes
+/// after it that are examined.
 using Code = std::array<Byte, 32>;
 
 constexpr std::size_t kMostPrefixes = 8;
@@ -44,7 +48,8 @@ bool is_one_of(Byte byte, const Bytes& bytes) {
 bool is_register(Byte modrm) { return modrm >= 0xc0; }
 unsigned middle(Byte modrm) { return modrm >> 3 & 7U; }
 
-/// The length of ModRM and the bytes that belong to it. 0: the operand is memory relative to the instruction.
+/// Returns the length of ModRM and of the bytes that belong to it; 0 if the operand's address is relative to the
+/// instruction.
 std::size_t operand_bytes(const Byte* at) {
   const unsigned mode = *at >> 6;
   const unsigned base = *at & 7U;
@@ -59,7 +64,7 @@ std::size_t operand_bytes(const Byte* at) {
 FirstInstruction passed(std::size_t bytes) { return {Kind::kPassed, bytes}; }
 FirstInstruction place(std::size_t bytes) { return {Kind::kPlace, bytes}; }
 
-/// A NOP: 90, 66 90, or 0f 1f /0 with any of the prefixes that assemblers use for padding.
+/// Whether the code is a NOP: 90, 66 90, or 0f 1f /0 with any of the prefixes that assemblers use for padding.
 FirstInstruction nop(const Byte* code) {
   std::size_t prefixes = 0;
   while (prefixes < kMostPrefixes && (code[prefixes] == 0x66 || code[prefixes] == 0x2e)) ++prefixes;
@@ -70,15 +75,16 @@ FirstInstruction nop(const Byte* code) {
   return operand == 0 ? kUnknownInstruction : passed(prefixes + 2 + operand);
 }
 
-/// Whether an instruction moves data between vector registers, or from another register into one, and changes nothing
-/// else. Map 1: movd, movq, movdqa, xorps, movaps, pxor, punpckl; map 2: pshufb, vbroadcastss, vpbroadcast.
+/// Whether an instruction moves data between vector registers, or from another register into a vector register, and
+/// changes nothing else. Map 1 has movd, movq, movdqa, xorps, movaps, pxor and punpckl; map 2 has pshufb, vbroadcastss
+/// and vpbroadcast.
 bool is_harmless(unsigned map, Byte opcode) {
   constexpr Byte kMap1[] = {0x28, 0x57, 0x60, 0x61, 0x62, 0x6c, 0x6e, 0x6f, 0xef};
   constexpr Byte kMap2[] = {0x00, 0x18, 0x58, 0x59, 0x78, 0x79, 0x7a, 0x7b, 0x7c};
   return map == 1 ? is_one_of(opcode, kMap1) : map == 2 && is_one_of(opcode, kMap2);
 }
 
-/// An instruction with VEX (c5, c4) or EVEX (62).
+/// Examines an instruction with the prefix VEX (c5, c4) or EVEX (62).
 FirstInstruction vector_instruction(const Byte* code) {
   std::size_t prefix = 0;
   unsigned map = 1;
@@ -89,13 +95,13 @@ FirstInstruction vector_instruction(const Byte* code) {
     map = code[1] & 0x1fU;
   } else if (code[0] == 0x62 && (code[2] & 4U) != 0) {
     prefix = 4;
-    map = code[1] & 0xfU;  // EVEX requires one of these bits to be 0
+    map = code[1] & 0xfU;  // EVEX requires one of these two bits to be 0.
   }
   if (prefix == 0 || !is_harmless(map, code[prefix]) || !is_register(code[prefix + 1])) return kUnknownInstruction;
   return passed(prefix + 2);
 }
 
-/// An instruction whose opcode begins with 0f; `code` begins after that byte.
+/// Examines an instruction whose opcode begins with 0f. `code` begins after that byte.
 FirstInstruction two_byte_instruction(const Byte* code, std::size_t before, bool has_66) {
   const Byte opcode = code[0];
   if (!is_register(code[1])) return kUnknownInstruction;
@@ -107,8 +113,8 @@ FirstInstruction two_byte_instruction(const Byte* code, std::size_t before, bool
   return is_conditional || is_one_of(opcode, kMoves) ? place(bytes) : kUnknownInstruction;
 }
 
-/// An instruction whose operands are registers and numbers, or lea, which reads no memory. `before`: number of prefix
-/// bytes.
+/// Whether an instruction's operands are registers and numbers only. This includes lea, which reads no memory. `before`
+/// is the number of prefix bytes.
 FirstInstruction one_byte_instruction(const Byte* code, std::size_t before, Byte rex) {
   const Byte opcode = code[0];
   const std::size_t bytes = before + 1;
@@ -158,7 +164,7 @@ bool is_one_of(std::uint32_t word, const Encodings& encodings) {
                      [&](const Encoding& each) { return (word & each.mask) == each.value; });
 }
 
-/// A word of the code; zero if the code ends before it.
+/// Returns a word of the code, or 0 if the code ends before the word.
 std::uint32_t word_at(std::string_view code, std::size_t at) {
   std::uint32_t word = 0;  // the processor is little-endian
   if (at + sizeof word <= code.size()) std::memcpy(&word, code.data() + at, sizeof word);
@@ -169,14 +175,14 @@ std::string_view without(std::string_view code, std::string_view prefix) {
   return code.starts_with(prefix) ? code.substr(prefix.size()) : code;
 }
 
-/// The distance of a jmp with four bytes.
+/// Returns the distance of a jmp with a four-byte operand.
 std::optional<std::int64_t> x86_jump(std::string_view code, std::size_t at) {
   constexpr std::size_t kBytes = 5;
   if (at + kBytes > code.size() || code[at] != '\xe9') return std::nullopt;
   return static_cast<std::int64_t>(at + kBytes) + static_cast<std::int32_t>(word_at(code, at + 1));
 }
 
-/// The distance of a b, which has 26 bits and counts words.
+/// Returns the distance of a b instruction, whose 26-bit operand counts words.
 std::optional<std::int64_t> arm64_jump(std::string_view code, std::size_t at) {
   const std::uint32_t word = word_at(code, at);
   if ((word & 0xfc000000) != 0x14000000) return std::nullopt;
@@ -212,7 +218,7 @@ FirstInstruction x86_instruction(std::string_view text) {
   const Byte rex = (code[before] & 0xf0U) == 0x40 ? code[before++] : 0;
   const Byte* const opcode = code.data() + before;
   if (*opcode == 0x0f) return two_byte_instruction(opcode + 1, before + 1, has_66);
-  // The prefix 66 makes numbers shorter.
+  // The prefix 66 shortens immediate operands.
   return has_66 ? kUnknownInstruction : one_byte_instruction(opcode, before, rex);
 }
 

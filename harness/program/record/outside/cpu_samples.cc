@@ -19,9 +19,9 @@ struct FillingFunction {
   Filling filling;
 };
 
-/// Those that take no byte store zeros only. Sources: glibc and musl (string/), Go (runtime/memclr_amd64.s,
-/// duff_amd64.s), HotSpot (utilities/copy.hpp), mimalloc (include/mimalloc/internal.h), jemalloc (src/ehooks.c), Rust
-/// (compiler_builtins::mem). V8 clears by the C library's memset and calloc.
+/// Functions without a byte argument that store only zeros. Sources: glibc and musl (string/), Go
+/// (runtime/memclr_amd64.s, duff_amd64.s), HotSpot (utilities/copy.hpp), mimalloc (include/mimalloc/internal.h),
+/// jemalloc (src/ehooks.c), Rust (compiler_builtins::mem). V8 clears memory by the C library's memset and calloc.
 constexpr FillingFunction kFilling[] = {
     {"explicit_bzero", Match::kPart, Filling::kZeros},
     {"bzero", Match::kPart, Filling::kZeros},
@@ -42,7 +42,7 @@ constexpr FillingFunction kFilling[] = {
 constexpr const char* kForCaller[] = {"memset", "bzero",   "memcpy", "memmove",  "mempcpy", "stpcpy",
                                       "strcpy", "strncpy", "memclr", "duffzero", "duffcopy"};
 
-/// The C library's and Go's functions that ask the kernel.
+/// Functions of the C library and of Go that make system calls.
 constexpr const char* kAsking[] = {"munmap",
                                    "__munmap",
                                    "madvise",
@@ -62,7 +62,7 @@ constexpr const char* kAsking[] = {"munmap",
 constexpr const char* kFreeing[] = {"free",        "cfree",   "__free",         "__cfree",      "__realloc",
                                     "__libc_free", "realloc", "__libc_realloc", "reallocarray", "sdallocx",
                                     "dallocx",     "rallocx", "mi_free",        "je_free",      "tc_free"};
-/// Those that purge without being asked.
+/// Libraries of allocators that return memory on their own, outside calls to free.
 constexpr const char* kAllocators[] = {"libjemalloc", "libmimalloc", "libtcmalloc", "libscudo", "libtbbmalloc"};
 
 constexpr const char* kFaulting[] = {"exc_page_fault", "handle_mm_fault", "do_user_addr_fault", "do_mem_abort"};
@@ -99,7 +99,7 @@ bool CpuSamples::add(const PerfEvent& event, const Stack& stack) {
   if (stack.empty()) return false;
   Filling filling = filling_of(stack.back().function);
   if (filling == Filling::kByValue) {
-    // The implementations of glibc, musl and Rust leave the byte in the register of the second argument (fill.h).
+    // The memset implementations of glibc, musl and Rust keep the byte in the register of the second argument (fill.h).
     const Fill fill = event.has_user ? fill_of_register(event.registers[kSecondArgument]) : Fill::kUnknown;
     unknown_fill += fill == Fill::kUnknown ? 1 : 0;
     filling = fill == Fill::kZeros ? Filling::kZeros : Filling::kNone;
@@ -144,7 +144,7 @@ KernelWork kernel_work(const Stack& stack) {
     if (names_one(function, kReturning)) return KernelWork::kReturning;
     if (names_one(function, kClearing)) work = KernelWork::kClearing;
   }
-  // A page that a system call wants for the kernel itself is no fault.
+  // Clearing outside a fault is other work, such as a system call that allocates a page for the kernel itself.
   return KernelWork::kOther;
 }
 

@@ -19,15 +19,16 @@ namespace {
 
 constexpr std::int64_t kShortestPauseNs = 500'000;
 constexpr std::int64_t kLongestPauseNs = 10'000'000;
-/// Between two looks, of the time that has passed.
+/// The pause between two samples of memory is 1/kPartBetween of the time since the start.
 constexpr std::int64_t kPartBetween = 200;
-/// Looking takes one part in so many of a CPU, at most: of a command, which may be over soon, and of what runs already
-/// and must not notice. (Not of the time: on a busy machine a look lasts longer, and costs no more.)
+/// Sampling takes at most 1/kShareOfCommand or 1/kShareOfRunning of a CPU. A command may end soon, so it is sampled
+/// more often than running processes, which must not be disturbed. The limit concerns CPU time, because on a busy
+/// machine a sample takes longer but costs no more CPU time.
 constexpr std::int64_t kShareOfCommand = 20;
 constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
 constexpr std::size_t kMostGrowths = 100'000;
-/// Of one that has many more, as a build's are, the others are known by the sums alone.
+/// Maximum number of processes to sample. A build may have many more processes; of the rest, only sums are known.
 constexpr std::size_t kMostWatched = 20'000;
 
 }  // namespace
@@ -70,12 +71,16 @@ void HoldingsWatch::work() {
   }
 }
 
-/// `ran_before`: what it holds now is no growth.
+/// `ran_before`: the process ran before the watch began, so the memory that it holds now is not growth.
 void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   if (is_own_process(pid)) return;
   const auto facts = process_facts(pid);
   const auto parts = resident_parts(pid);
   if (!facts || !parts) return;
+  // The process may have populated pages between the two readings. `parts` includes these pages, `facts` does not.
+  const auto later = process_facts(pid);
+  const std::uint64_t faults_after = later ? later->minor_faults : facts->minor_faults;
+  const std::uint64_t added_meanwhile = less(faults_after, facts->minor_faults) * page_bytes();
   HeldProcess process;
   process.pid = pid;
   process.parent = parent != 0 ? parent : facts->parent;
@@ -95,20 +100,21 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
     watched.faults_before = faults;
     watched.user_before_ns = facts->user_ns;
     watched.system_before_ns = facts->system_ns;
-    process.begin = watched.base = parts->anonymous;
+    process.begin = watched.base_at_most = parts->anonymous;
+    watched.base = less(parts->anonymous, added_meanwhile);
   } else if (process.forked) {
-    // It began with its parent's pages; what it has added since then is not known.
+    // The process began with its parent's pages. The number of pages that the process has added is unknown.
     process.faults = faults;
     process.begin = watched.base = parts->anonymous;
     watched.base_at_most = watched_.at(parent).peak_at_most;
-    process.grown_at_most = std::min(parts->anonymous, faults * page_bytes());
+    process.grown_at_most = std::min(parts->anonymous, faults_after * page_bytes());
     watched.grown_at_most_before = process.grown_at_most;
     process.shares = share_memory(pid, parent);
     if (process.shares) process.grown_at_most = watched.grown_at_most_before = 0;
   } else {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
-    // A child may have been other programs before.
+    // Before the present program, the child may have held more memory, at most one page for each of its faults.
     if (parent != 0) process.earlier = less(faults * page_bytes(), parts->anonymous);
     watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
   }
@@ -121,8 +127,8 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   watched_[pid] = std::move(watched);
 }
 
-/// The process has become another program: the old one's memory is gone. `old_bytes` were populated since the last look
-/// and are not held now, so that the old program may have grown by them.
+/// Handles an exec, which frees the old program's memory. `old_bytes` were populated since the last sample and are no
+/// longer held, so the old program may have grown by that many bytes.
 void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes) {
   watched.grown_before = process.grown;
   watched.grown_at_most_before = process.grown_at_most + old_bytes;
@@ -138,12 +144,12 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
                                 const ProcessFacts& facts) {
   const std::uint64_t faults = process.faults - process.looked_faults;
   process.looked_faults = process.faults;
-  // Between two looks a process held at most the earlier look's bytes and those that its faults populated since. The
-  // kernel keeps the most that was ever resident.
+  // Between two samples, a process held at most the earlier sample's bytes plus the bytes that its faults populated
+  // since then. The kernel also reports the maximum resident memory, which is another upper bound.
   watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
   const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
-  // The most that was ever resident never falls, but by some pages that CPUs have not added up yet.
-  // /proc shows neither program nor stack of a process while it executes another program, or exits.
+  // An exec shows as another stack, as another program file, or as a maximum resident memory that fell to less than
+  // half. During an exec or exit, /proc shows neither the stack nor the file.
   const std::string program = process_program(process.pid);
   if (process.executable.empty()) process.executable = program;
   const auto differ = [](const auto& one, const auto& other, const auto& unknown) {
@@ -154,7 +160,7 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   if (is_new) {
     note_exec(process, watched, less(populated, parts.anonymous));
   } else if (process.words.empty()) {
-    // During exec the kernel has the new program and no words yet.
+    // During an exec, the process already has the new program, but no command line yet.
     process.words = process_command(process.pid);
   }
   if (facts.start_stack != 0) watched.start_stack = facts.start_stack;
@@ -176,14 +182,16 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   process.grown = watched.grown_before + less(process.peak, std::max(watched.base, watched.base_at_most));
   process.grown_at_most = watched.grown_at_most_before + less(watched.peak_at_most, watched.base);
   if (process.shares) {
-    // Its parent's growth is its own. Only what was held between two looks may be missing there.
+    // The memory is shared, so its growth counts for the parent. The parent's samples may miss only a peak between two
+    // samples.
     process.grown = 0;
     process.grown_at_most = less(watched.peak_at_most, process.peak);
   }
   note_trend(process, watched);
 }
 
-/// By the last fifth of its faults, or up to twice as many.
+/// Measures the fraction of recently populated bytes that was growth. Recent means the last fifth to two fifths of the
+/// faults.
 void HoldingsWatch::note_trend(HeldProcess& process, Watched& watched) {
   auto& [older, newer] = watched.marks;
   const auto populated = as_double((process.faults - older.first) * page_bytes());
@@ -203,7 +211,8 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   if (const auto parts = resident_parts(process.pid)) {
     note_memory(process, watched, *parts, *facts);
   } else if (watched.growths.empty() || watched.growths.back().to_ns != UINT64_MAX) {
-    // The process exits, and its memory is gone. Its growth since the last look is unknown, and may be all of it.
+    // The process is exiting, and its memory is gone. Since the last sample, the process may have grown by any number
+    // of bytes.
     watched.growths.push_back({static_cast<std::uint64_t>(watched.memory_ns), UINT64_MAX, UINT64_MAX});
   }
   process.user_ns = facts->user_ns - watched.user_before_ns;
@@ -212,7 +221,7 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   process.ended = facts->state == 'Z';
 }
 
-/// Who started them does not matter.
+/// Finds processes that joined the scope, whichever process started them.
 void HoldingsWatch::find_joined() {
   for (const pid_t pid : joined_()) {
     const auto facts = process_facts(pid);

@@ -24,59 +24,60 @@ struct HeldProcess {
   pid_t pid = 0;
   pid_t parent = 0;
   std::string executable;
-  std::vector<std::string> words;  ///< its command line
-  std::uint64_t earlier = 0;       ///< bytes by which programs that it was before may have grown
-  bool forked = false;             ///< it runs its parent's program
-  bool shares = false;             ///< it has its parent's memory (vfork, clone(2) with CLONE_VM alone)
+  std::vector<std::string> words;  ///< words of the command line
+  std::uint64_t earlier = 0;       ///< maximum growth in bytes under programs that this process ran before
+  bool forked = false;             ///< whether the process runs its parent's program
+  bool shares = false;             ///< whether the process shares its parent's memory (vfork, clone(2) with CLONE_VM
+                                   ///< alone)
   bool ended = false;
-  bool hugetlb = false;       ///< it had pages of hugetlbfs
-  std::int64_t first_ns = 0;  ///< CLOCK_MONOTONIC, of the first and the last look
+  bool hugetlb = false;       ///< whether the process had pages of hugetlbfs
+  std::int64_t first_ns = 0;  ///< time of the first sample (CLOCK_MONOTONIC)
   std::int64_t last_ns = 0;
-  std::int64_t user_ns = 0;  ///< CPU time between them, by ticks
+  std::int64_t user_ns = 0;  ///< CPU time between the first and the last sample, at the resolution of ticks
   std::int64_t system_ns = 0;
-  std::uint64_t faults = 0;         ///< minor ones, between the two looks
-  std::uint64_t looked_faults = 0;  ///< of `faults`: by the last look that found its memory
-  // Anonymous memory, swapped pages among it, in bytes.
-  std::uint64_t held = 0;           ///< at the last look
-  std::uint64_t begin = 0;          ///< at the first one
-  std::uint64_t peak = 0;           ///< the most that was seen
-  std::uint64_t shared = 0;         ///< the most resident shared memory that was seen
-  std::uint64_t grown = 0;          ///< bytes by which the peak has risen, at least
-  std::uint64_t grown_at_most = 0;  ///< the same at most, if the peak was higher between two looks
-  double growing = 1;  ///< of what its last faults before the last look populated, the part that was growth
+  std::uint64_t faults = 0;         ///< minor faults between the first and the last sample
+  std::uint64_t looked_faults = 0;  ///< the part of `faults` before the last sample that could read the memory
+  // Anonymous memory in bytes, including swapped pages.
+  std::uint64_t held = 0;           ///< bytes at the last sample
+  std::uint64_t begin = 0;          ///< bytes at the first sample
+  std::uint64_t peak = 0;           ///< maximum bytes of all samples
+  std::uint64_t shared = 0;         ///< maximum resident shared memory of all samples
+  std::uint64_t grown = 0;          ///< lower bound of the rise of the peak in bytes
+  std::uint64_t grown_at_most = 0;  ///< upper bound of the rise, because the peak may be higher between two samples
+  double growing = 1;               ///< fraction of the most recently populated bytes that was growth
 };
 
-/// Looks at what processes and their descendants hold, again and again, in a thread of its own. From outside a refill
-/// is what was zeroed beyond the growth of that, so the looks come the oftener the shorter the run is: one part in
-/// 200 of it goes by between two of them, or more where looking would take more than it may. They stop nobody:
-/// /proc/PID/status and stat take no lock of the process's memory.
+/// Samples the memory of processes and their descendants in a separate thread. From outside, refilled bytes are the
+/// zeroed bytes beyond the growth of the memory. The shorter the run, the more often samples are needed. The pause
+/// between two samples is the time of the run so far, divided by 200, or longer if sampling would exceed its share of a
+/// CPU. Sampling stops no process, because reading /proc/PID/status and stat takes no lock of the process's memory.
 class HoldingsWatch {
  public:
-  /// Of processes that run already. `joined`: called in the watch's thread, returns others that are to be watched from
-  /// now on; without it, what they start is.
+  /// Watches running processes. `joined` is called in the watch's thread, and returns further processes to watch.
+  /// Without `joined`, the descendants are watched.
   using Joined = std::function<std::vector<pid_t>()>;
   explicit HoldingsWatch(const std::vector<pid_t>& processes, Joined joined = {});
-  /// Of the next child of ours, once it runs another program than we do.
+  /// Watches the next child of this process, as soon as that child runs a program other than zerotax.
   HoldingsWatch();
   ~HoldingsWatch();
   HoldingsWatch(const HoldingsWatch&) = delete;
   HoldingsWatch& operator=(const HoldingsWatch&) = delete;
 
-  /// Looks a last time. Once.
+  /// Takes a last sample. Call this once.
   void finish();
-  /// Of each process, by its PID.
+  /// The watched processes, by PID.
   [[nodiscard]] const std::map<pid_t, HeldProcess>& processes() const { return processes_; }
-  /// CPU time of all since the beginning, of children that were waited for, too.
+  /// CPU time of all watched processes since the beginning, including children that were waited for.
   [[nodiscard]] const TreeClock& clock() const { return clock_; }
 
-  /// The time between two looks in which the peak of a process rose.
+  /// An interval between two samples in which the peak of a process rose.
   struct Growth {
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = 0;
     std::uint64_t bytes = 0;
   };
-  /// Those of a watched process, in the order of time; nothing for another. Complete up to looked_ns(). From any
-  /// thread.
+  /// Returns the growths of a watched process in the order of time, or nothing for another process. All growths up to
+  /// looked_ns() are included. May be called in any thread.
   [[nodiscard]] std::optional<std::vector<Growth>> growths(pid_t pid) const;
   [[nodiscard]] std::uint64_t looked_ns() const { return looked_ns_; }
 
@@ -85,18 +86,20 @@ class HoldingsWatch {
     std::uint64_t faults_before = 0;
     std::int64_t user_before_ns = 0;
     std::int64_t system_before_ns = 0;
-    std::uint64_t others = 0;       ///< resident bytes of files at the last look
-    std::uint64_t start_stack = 0;  ///< of its program (ProcessFacts)
-    std::int64_t memory_ns = 0;     ///< CLOCK_MONOTONIC, of the last look that found its memory
+    std::uint64_t others = 0;       ///< resident bytes of files at the last sample
+    std::uint64_t start_stack = 0;  ///< address of the program's stack (ProcessFacts)
+    std::int64_t memory_ns = 0;     ///< time of the last sample that could read the memory (CLOCK_MONOTONIC)
     std::uint64_t peak_at_most = 0;
-    std::uint64_t base = 0;          ///< held when the present program began, at least
-    std::uint64_t base_at_most = 0;  ///< the same at most: a child may return inherited memory before a look
+    std::uint64_t base = 0;          ///< lower bound of the bytes held when the present program began
+    std::uint64_t base_at_most = 0;  ///< upper bound of `base`: before a sample, a child may return inherited memory
     std::uint64_t grown_before = 0;
     std::uint64_t grown_at_most_before = 0;
-    std::array<std::pair<std::uint64_t, std::uint64_t>, 2>
-        marks{};                      ///< earlier faults and growth: at least a fifth ago
-    bool huge = false;                ///< it has huge pages: a fault populated more than a page
-    std::uint64_t resident_peak = 0;  ///< as the kernel kept it, at the last look
+    std::array<std::pair<std::uint64_t, std::uint64_t>, 2> marks{};  ///< two earlier pairs of faults and growth; at
+                                                                     ///< least a fifth of all faults came after the
+                                                                     ///< first pair
+    bool huge = false;                ///< whether the process has huge pages, so that a fault may populate more than a
+                                      ///< small page
+    std::uint64_t resident_peak = 0;  ///< maximum resident memory that the kernel reported at the last sample
     std::vector<Growth> growths;
   };
 
@@ -112,10 +115,10 @@ class HoldingsWatch {
   void find_descendants();
   void find_joined();
 
-  std::int64_t looking_share_ = 0;  ///< looking takes one part in so many of a CPU, at most
+  std::int64_t looking_share_ = 0;  ///< sampling takes at most 1/looking_share_ of a CPU
   bool wait_for_child_ = false;
   Joined joined_;
-  std::uint64_t began_ticks_ = 0;  ///< since boot
+  std::uint64_t began_ticks_ = 0;  ///< time when the watch began, in ticks since boot
   std::map<pid_t, HeldProcess> processes_;
   std::map<pid_t, Watched> watched_;
   TreeClock clock_;

@@ -11,18 +11,18 @@
 namespace zerotax::record {
 namespace {
 
-/// Less than this part of what samples say is lost in their interval.
+/// Unknown bytes below 1/kNegligible of the sampled estimate are neglected, because the estimate's interval is wider.
 constexpr std::uint64_t kNegligible = 100;
-/// A share of less than one in this many does not matter.
+/// A share below 1/kFewParts is negligible.
 constexpr std::uint64_t kFewParts = 50;
 
-/// Sums over the processes that were looked at.
+/// Sums over the sampled processes.
 struct Looked {
   std::uint64_t faults = 0;
-  std::uint64_t of_seen_memory = 0;  ///< of the faults: by the last look that found the memory
+  std::uint64_t of_seen_memory = 0;  ///< the part of `faults` before the last sample that could read the memory
   std::uint64_t grown = 0;
   std::uint64_t grown_at_most = 0;
-  std::uint64_t earlier = 0;  ///< growth that is possible but unlikely: it widens the interval alone
+  std::uint64_t earlier = 0;  ///< growth that is possible but unlikely, and only widens the interval
   std::uint64_t begin = 0;
   std::uint64_t held = 0;
   std::uint64_t peak = 0;
@@ -46,16 +46,17 @@ Looked looked_at(const OutsideData& data) {
   return sum;
 }
 
-/// The program's own after its exec, as the kernel counted them for whoever waits for it.
+/// Returns the program's faults after its exec, as the kernel counts them for its parent (wait4(2)).
 std::uint64_t waited_faults(const OutsideData& data) {
   if (!data.run || !data.run->minor_faults) return 0;
   return less(*data.run->minor_faults, data.faults_before_exec);
 }
 
-/// Perf counts the faults of every descendant. /proc also counts faults of system calls that populate memory (mlock,
-/// MAP_POPULATE). If a child ended before a look, /proc has its faults once the parent has waited for the child.
+/// Returns the best count of minor faults. Perf counts the faults of every descendant. /proc also counts faults of
+/// system calls that populate memory (mlock, MAP_POPULATE). Faults of a child that ended before a sample appear in
+/// /proc once the parent has waited for the child.
 std::uint64_t minor_faults(const OutsideData& data, const Looked& looked) {
-  // What joined a cgroup may have had faults before.
+  // Only perf excludes faults of processes before they joined the cgroup.
   if (data.watched == Watched::kCgroup && data.counts_joined) return data.counts.minor_faults.value_or(0);
   return std::max({data.counts.minor_faults.value_or(0), looked.faults, waited_faults(data),
                    less(data.tree_faults, data.faults_before_exec)});
@@ -65,15 +66,16 @@ std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llr
 
 std::size_t trials_of(const OutsideData& data) { return static_cast<std::size_t>(data.faults.effective()); }
 
-/// The faults that a kind of samples stands for.
+/// Estimated number of faults of one kind, such as copies.
 struct Estimate {
   std::uint64_t faults = 0;
   std::array<std::uint64_t, 2> interval{};  ///< 95 %
-  std::uint64_t lost = 0;                   ///< part of the upper end: faults whose samples were lost
+  std::uint64_t lost = 0;                   ///< the part of the interval's upper end that accounts for faults whose
+                                            ///< samples were lost
 };
 
-/// Divides `faults` among the samples. Samples are lost in bursts, when the program may do one thing only. So lost
-/// samples count like the others only if nearly all samples, or nearly none, are of this kind.
+/// Estimates how many of `faults` are of one kind. Samples are lost in bursts, and during a burst all faults may be of
+/// one kind. Lost samples count like the others only if nearly all samples, or nearly none, are of this kind.
 Estimate estimate(const OutsideData& data, const SampledFaults& kind, std::uint64_t faults) {
   const std::size_t trials = trials_of(data);
   if (trials == 0) return {0, {0, faults}, 0};
@@ -87,7 +89,8 @@ Estimate estimate(const OutsideData& data, const SampledFaults& kind, std::uint6
   return {part(share), {part(interval.low), part(interval.high) + left}, left};
 }
 
-/// Pages of shared memory that faults may have populated, at most; 0 if nobody saw shared memory.
+/// Returns the maximum number of pages of shared memory that faults may have populated; 0 if no sample shows shared
+/// memory.
 std::uint64_t shared_pages(const OutsideData& data, std::uint64_t faults) {
   const bool held = std::any_of(data.processes.begin(), data.processes.end(),
                                 [](const auto& each) { return each.second.shared >= kLargeBytes; });
@@ -101,27 +104,31 @@ void count_pages(OutsideKernel& kernel, const OutsideData& data) {
   part.huge = *data.counts.zeroed_huge_pages * huge_page_bytes() + data.counts.holes * page_bytes();
   part.zeroed = *data.counts.zeroed_pages * page_bytes() + part.huge;
   part.faults = data.counts.fills + *data.counts.zeroed_huge_pages;
-  // A system call may have populated memory of a child that ended before a look.
+  // `minor_faults` may lack memory that a system call populated in a child that ended before a sample.
   part.minor_faults = std::max(part.minor_faults, part.faults);
-  // The kernel clears pages of shared memory some time after their allocation, so the count of zeroed pages lacks them.
+  // The kernel clears pages of shared memory some time after they are allocated, so the count of zeroed pages does not
+  // include them.
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t shared = shared_pages(data, others) * page_bytes() + data.huge_shared_bytes;
   part.slack = others * page_bytes() + data.huge_shared_bytes + data.counts.unsure_holes * page_bytes();
-  // If shared memory is too small to matter, the counted figure stays.
+  // Shared memory that is too small to matter does not change a counted number.
   const bool matters = shared * kFewParts > part.zeroed;
   part.unseen = (matters ? shared : 0) + data.counts.unsure_holes * page_bytes();
-  if (part.unseen != 0) part.why_not = matters ? kSharedUnknown : "how much MADV_COLLAPSE zeroed is unknown";
+  if (part.unseen != 0)
+    part.why_not = matters ? kSharedUnknown : "the number of bytes that MADV_COLLAPSE zeroed is unknown";
 }
 
-/// A fault of hugetlbfs takes a page from a pool and zeroes it. The size of the page is the program's choice.
+/// Marks the zeroed bytes as unbounded if a process has hugetlbfs pages. A fault takes such a page from a pool and
+/// zeroes it, and the program chooses the page's size.
 void note_hugetlb(KernelPart& part, const OutsideData& data) {
   if (std::none_of(data.processes.begin(), data.processes.end(), [](const auto& each) { return each.second.hugetlb; }))
     return;
   part.unlimited = true;
-  part.why_not = "it has pages of hugetlbfs, which the kernel zeroes without a count";
+  part.why_not = "the process has pages of hugetlbfs, which the kernel zeroes but does not count";
 }
 
-/// Of faults in user mode, samples say which populated anonymous memory. Of the others nothing is known.
+/// Estimates zeroed bytes from the sampled faults in user mode. The samples show the fraction of faults that populated
+/// anonymous memory. Nothing is known about faults in kernel mode.
 void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   kernel.method = ZeroedBy::kSampled;
   KernelPart& part = kernel.part;
@@ -132,12 +139,13 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   const auto bytes_of = [&](const SampledFaults& kind) { return estimate(data, kind, sampled).faults * page_bytes(); };
   const std::pair<std::uint64_t, const char*> unknown[] = {
       {bytes_of(data.unsure), "after a fork, a fault may copy a page: only root can tell"},
-      {data.huge_bytes, "huge pages were populated on this machine: whose, only root can tell"},
+      {data.huge_bytes, "huge pages were populated on this machine, and only root can tell by which process"},
       {shared_pages(data, sampled) * page_bytes() + data.huge_shared_bytes, kSharedUnknown},
       {bytes_of(data.unread), "whether each page fault read or wrote is unknown, and a read zeroes nothing"},
-      {zero_fills.lost * page_bytes(), "samples of page faults were lost, and which of these zeroed a page is unknown"},
+      {zero_fills.lost * page_bytes(),
+       "samples of page faults were lost, and the number of lost faults that zeroed a page is unknown"},
       {less(part.minor_faults, sampled) * page_bytes(),
-       "faults that the kernel takes for the program are not sampled: only root may"},
+       "faults that the kernel takes for the program are sampled only for root"},
   };
   const auto& most = *std::max_element(std::begin(unknown), std::end(unknown));
   for (const auto& [bytes, why] : unknown) part.unseen += bytes;
@@ -147,7 +155,7 @@ void divide_faults(OutsideKernel& kernel, const OutsideData& data) {
   if (part.unseen != 0) part.why_not = most.second;
   if (trials_of(data) == 0) return;
   const auto [low, high] = zero_fills.interval;
-  // The upper end already includes the lost samples.
+  // The upper end of the interval already includes the lost samples.
   const std::uint64_t unsampled = less(part.unseen, zero_fills.lost * page_bytes());
   kernel.zeroed_interval = {low * page_bytes(), std::min(high * page_bytes() + unsampled, ever)};
 }
@@ -161,7 +169,7 @@ void bound(OutsideKernel& kernel, const OutsideData& data, const Looked& looked)
 }
 
 /// Bounds the faults of a process whose exec changed its rights, and of its descendants. Only /proc shows these faults,
-/// and lacks processes that ended before a look.
+/// except those of processes that ended before a sample.
 void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
   KernelPart& part = kernel.part;
   const bool any_runs =
@@ -176,8 +184,8 @@ void bound_uncounted(OutsideKernel& kernel, const OutsideData& data) {
   part.unseen = std::max(part.unseen, uncounted * page_bytes() + less(data.huge_bytes, part.huge));
 }
 
-/// Of bytes that nobody looked at: those that one process populated after the last look at it are growth as those
-/// before were. Of others nothing is known, and they count as growth.
+/// Estimates the growth among bytes that no sample covers. After the last sample of a process, the fraction of growth
+/// is assumed to be the same as before. All other bytes count as growth.
 std::uint64_t likely_growth(const OutsideKernel& kernel, const OutsideData& data, std::uint64_t unseen_bytes) {
   const auto root = data.processes.find(data.run ? data.run->pid : data.pid.value_or(0));
   if (root == data.processes.end() || kernel.unseen_faults == 0) return unseen_bytes;
@@ -205,25 +213,25 @@ OutsideKernel outside_kernel(const OutsideData& data) {
   }
   if (data.profile.rights_changed != 0 && !data.counts_joined) bound_uncounted(kernel, data);
   note_hugetlb(part, data);
-  // What nobody looked at may have been growth, all of it.
+  // Any bytes that no sample covers may be growth of the processes' memory.
   kernel.unseen_faults = less(part.minor_faults, looked.of_seen_memory);
   const std::uint64_t huge = std::min(part.huge, kernel.unseen_faults * huge_page_bytes());
-  // MADV_COLLAPSE populates the holes without a fault.
+  // MADV_COLLAPSE populates holes without a fault.
   const std::uint64_t unseen = (kernel.unseen_faults + data.counts.holes) * page_bytes() + huge;
-  // Copied pages of files made a process grow, too, but were not zeroed.
+  // Copies of file pages also made a process grow, but the kernel did not zero them.
   const std::uint64_t others = less(part.minor_faults, part.faults);
   const std::uint64_t copied = std::min(others, estimate(data, data.copied, part.minor_faults).interval[1]);
   const std::uint64_t grown = less(looked.grown, copied * page_bytes());
-  // The samples of faults are an estimate.
+  // If `part.zeroed` is an estimate from samples, the lower bound is the smaller of the estimate and the growth.
   kernel.zeroed_at_least = kernel.method == ZeroedBy::kSampled ? std::min(part.zeroed, grown) : part.zeroed;
   const auto [low, high] = kernel.zeroed_interval.value_or(std::array{part.zeroed, part.zeroed + part.unseen});
   const std::uint64_t least = less(low, looked.grown_at_most + looked.earlier + unseen);
   const std::uint64_t most = less(std::max(high, part.zeroed), grown);
   part.refilled =
       std::clamp(less(part.zeroed, looked.grown_at_most + likely_growth(kernel, data, unseen)), least, most);
-  // Unless all faults are known, processes that ended before a look may have populated all zeroed bytes.
+  // Unless all faults are known, processes that ended before a sample may have populated all of the zeroed bytes.
   kernel.refilled_interval = {part.faults_known ? least : 0, most};
-  // More may have been zeroed than any sample or count shows.
+  // The kernel may have zeroed more bytes than any sample or count shows.
   if (part.unlimited) kernel.zeroed_interval = kernel.refilled_interval = std::nullopt;
   part.returned = less(part.zeroed + looked.begin, looked.held + unseen);
   return kernel;

@@ -10,31 +10,31 @@
 
 namespace zerotax::record {
 
-/// The access to memory that an instruction makes.
+/// How an instruction accesses memory.
 enum class Access {
   kUnknown,
-  kRead,   ///< a fault in fresh memory gets the shared page of zeros, and the kernel zeroes nothing
-  kWrite,  ///< a fault in fresh memory gets a page of its own, which the kernel zeroes
+  kRead,   ///< read: in fresh memory, the fault maps the shared page of zeros, and the kernel zeroes nothing
+  kWrite,  ///< write: in fresh memory, the fault maps a new page, which the kernel zeroes
 };
 
-/// The length of the longest instruction.
+/// Bytes of the longest instruction.
 inline constexpr std::size_t kMostCodeBytes = 16;
 
-/// The access to `address` of the instruction at the begin of `code`. Unknown if `code` has less than kMostCodeBytes.
+/// Returns how the first instruction of `code` accesses `address`; unknown if `code` has fewer than kMostCodeBytes.
 Access access_of(std::string_view code, const Registers& registers, std::uint64_t address);
 
-/// Arguments of a function at its first instruction.
+/// Arguments of a function, read at its first instruction.
 struct ArgumentRegisters {
-  std::uint64_t second = 0;     ///< by the C calling convention
-  std::uint64_t third = 0;      ///< likewise
-  std::uint64_t go_second = 0;  ///< by Go's (1.17 and later)
-  std::uint64_t back = 0;       ///< where the function returns to
+  std::uint64_t second = 0;     ///< second argument in the C calling convention
+  std::uint64_t third = 0;      ///< third argument in the C calling convention
+  std::uint64_t go_second = 0;  ///< second argument in Go's convention (1.17 and later)
+  std::uint64_t back = 0;       ///< return address of the function
 };
 
-/// What perf_event_attr::sample_regs_user must be; of the stack, one word must be copied.
+/// Returns the value that perf_event_attr::sample_regs_user needs. Samples must also contain one word of the stack.
 std::uint64_t argument_register_mask();
 
-/// Takes both off a sample. Nothing if it was taken where there is no user mode.
+/// Reads the registers and the stack word from a sample. Returns nothing if the sample has no part from user mode.
 std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reader);
 
 }  // namespace zerotax::record

@@ -33,13 +33,13 @@ Access access_of(std::string_view code, const Registers& /*registers*/, std::uin
   std::memcpy(&word, code.data(), sizeof word);
   if ((word & 0xffffffe0U) == kZeroBlock) return Access::kWrite;
   if ((word & 0x0a000000U) != 0x08000000U) return Access::kUnknown;
-  switch (word >> 27 & 7U) {  // with bit 26 for vectors, and bits 25 and 24
-    case 1:                   // exclusive, ordered, compare and swap; of vectors, structures
+  switch (word >> 27 & 7U) {  // including bit 26 (vector) and bits 25 and 24
+    case 1:                   // exclusive or ordered access, or compare and swap; with vector registers, a structure
       if ((word >> 26 & 1U) != 0) return by_load_bit(word);
       if ((word >> 24 & 1U) != 0) return Access::kUnknown;
       if ((word >> 21 & 5U) == 5 || ((word >> 21 & 5U) == 1 && word >> 31 == 0)) return Access::kWrite;  // cas, casp
       return by_load_bit(word);
-    case 3:  // relative to the instruction
+    case 3:  // address relative to the instruction
       return (word >> 24 & 1U) == 0 ? Access::kRead : Access::kUnknown;
     case 5:  // a pair
       return by_load_bit(word);
@@ -48,7 +48,8 @@ Access access_of(std::string_view code, const Registers& /*registers*/, std::uin
   }
 }
 
-/// x1, x2 and the link register. Go's convention has its arguments in the same ones.
+/// The argument registers x1 and x2, and the link register. Go's convention passes the second and third argument in the
+/// same registers as C.
 std::uint64_t argument_register_mask() { return 1U << kSecondArgument | 1U << kThirdArgument | 1U << kLinkRegister; }
 
 std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reader) {

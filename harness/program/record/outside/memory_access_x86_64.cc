@@ -1,6 +1,6 @@
 // Instructions of x86-64 with an operand in memory, as in the Intel SDM, volume 2. An instruction that both reads and
-// writes its operand takes a write fault. An instruction with two operands in memory is known only if the registers
-// tell them apart.
+// writes its operand takes a write fault. If an instruction reads one operand and writes another, the registers must
+// show which of them faulted; otherwise, the access is unknown.
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 
@@ -21,20 +21,21 @@ bool is_among(Byte byte, std::initializer_list<Byte> bytes) {
 
 Access written_if(bool written) { return written ? Access::kWrite : Access::kRead; }
 
-/// The prefixes of an instruction, or the fields of a vector encoding that replace them.
+/// The prefixes of an instruction, or the equivalent fields of a vector encoding.
 struct Prefixes {
-  Byte mandatory = 0;  ///< 66, f3 or f2; 0: none
+  Byte mandatory = 0;  ///< 66, f3 or f2; 0: no mandatory prefix
   bool is_vector = false;
   bool is_evex = false;
 };
 
-/// Map 0: opcodes of one byte. `modrm`: the byte behind the opcode.
+/// Map 0: opcodes of one byte. `modrm`: the byte after the opcode.
 Access one_byte(Byte opcode, Byte modrm, const Registers& registers, std::uint64_t address) {
   const unsigned middle = modrm >> 3 & 7U;
   if (is_among(opcode, {0xa6, 0xa7, 0xac, 0xad, 0xae, 0xaf})) return Access::kRead;  // cmps, lods, scas
   if (opcode == 0xaa || opcode == 0xab) return Access::kWrite;                       // stos
   if (opcode == 0xa4 || opcode == 0xa5) {                                            // movs
-    constexpr std::uint64_t kNear = 64;  // a fast string operation may be ahead of its registers
+    constexpr std::uint64_t kNear = 64;  // maximum distance of `address` from a register, because a fast string
+                                         // operation may run ahead of its registers
     const auto is_near = [&](std::size_t number) { return address - registers[number] + kNear <= 2 * kNear; };
     const bool to = is_near(kFirstArgument);
     return to == is_near(kSecondArgument) ? Access::kUnknown : written_if(to);
@@ -58,7 +59,7 @@ Access one_byte(Byte opcode, Byte modrm, const Registers& registers, std::uint64
   return Access::kUnknown;
 }
 
-/// Map 1: opcodes after 0f, or with this map in a vector encoding.
+/// Map 1: opcodes after 0f, and opcodes with map 1 in a vector encoding.
 Access two_byte(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   const unsigned middle = modrm >> 3 & 7U;
   if (modrm >= 0xc0) return Access::kUnknown;
@@ -73,13 +74,13 @@ Access two_byte(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   }
   if (opcode == 0xc7) return middle == 1 || middle == 4 ? Access::kWrite : Access::kUnknown;  // cmpxchg16b, xsavec
   if (is_among(opcode, {0x00, 0x01, 0x0d, 0x18, 0x1e, 0x1f, 0x78, 0x79})) return Access::kUnknown;
-  if (opcode == 0xba) return written_if(middle != 4);  // bts, btr, btc; bt
+  if (opcode == 0xba) return written_if(middle != 4);  // bts, btr and btc write; bt only reads
   // shifts, bts, cmpxchg, xadd, movnti
   return written_if((opcode & 0xf0U) == 0x90 ||
                     is_among(opcode, {0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb0, 0xb1, 0xb3, 0xbb, 0xc0, 0xc1, 0xc3}));
 }
 
-/// Map 2: opcodes after 0f 38, or with this map in a vector encoding.
+/// Map 2: opcodes after 0f 38, and opcodes with map 2 in a vector encoding.
 Access in_map_2(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   if (modrm >= 0xc0) return Access::kUnknown;
   if (!prefixes.is_vector) return written_if((opcode == 0xf1 && prefixes.mandatory != 0xf2) || opcode == 0xf9);
@@ -89,7 +90,7 @@ Access in_map_2(const Prefixes& prefixes, Byte opcode, Byte modrm) {
   return written_if(narrows || is_among(opcode, {0x63, 0x8a, 0x8b, 0xa0, 0xa1, 0xa2, 0xa3}));
 }
 
-/// Map 3: opcodes after 0f 3a, or with this map in a vector encoding.
+/// Map 3: opcodes after 0f 3a, and opcodes with map 3 in a vector encoding.
 Access in_map_3(Byte opcode, Byte modrm) {
   return modrm >= 0xc0 ? Access::kUnknown
                        : written_if(is_among(opcode, {0x14, 0x15, 0x16, 0x17, 0x19, 0x1b, 0x1d, 0x39, 0x3b}));
@@ -148,7 +149,7 @@ std::optional<ArgumentRegisters> take_argument_registers(PerfRecordReader& reade
   found.go_second = reader.take<std::uint64_t>();
   found.third = reader.take<std::uint64_t>();
   found.second = reader.take<std::uint64_t>();
-  if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return std::nullopt;  // no stack
+  if (reader.take<std::uint64_t>() < sizeof(std::uint64_t)) return std::nullopt;  // the sample has no stack
   found.back = reader.take<std::uint64_t>();
   return found;
 }

@@ -18,14 +18,15 @@
 namespace zerotax::record {
 namespace {
 
-/// How often the mappings of a process are read again because a fault lies in none of the known ones.
+/// Minimum time between two readings of a process's mappings, in nanoseconds. The mappings are read again if a fault
+/// lies in no known mapping.
 constexpr std::uint64_t kSpaceAgeNs = 1'000'000'000;
-/// Samples that wait for the next look at what their process holds.
+/// Maximum number of fault samples that wait for the next memory sample of their process.
 constexpr std::size_t kMostWaiting = 20'000;
 constexpr std::size_t kMostCode = 20'000;
 
-/// Whether a fault may take a new page of shared memory, which the kernel zeroes (mm/shmem.c). File systems in memory
-/// have no device, so their major number is 0.
+/// Whether a fault at this place may allocate a new page of shared memory, which the kernel zeroes (mm/shmem.c). File
+/// systems in memory have no device, so their major number is 0.
 bool is_shared_memory(const Region& region) {
   return is_shared_memory_name(region.name) || (region.shared && major(region.device) == 0);
 }
@@ -42,7 +43,8 @@ void FaultPlaces::read_space(pid_t pid) {
 
 void FaultPlaces::begin(const std::vector<pid_t>& processes) {
   for (const pid_t pid : processes) read_space(pid);
-  // Whether they share pages with a process that they forked before is not known; most do not.
+  // Processes that already run are added to `sharing_` only at their next fork. They may share pages with earlier
+  // children, but most do not.
 }
 
 void FaultPlaces::change(const PerfEvent& event) {
@@ -61,7 +63,7 @@ void FaultPlaces::change(const PerfEvent& event) {
       sharing_.erase(pid);
       return;
     case PerfEvent::Kind::kExit:
-      // The first thread of a process may end before others.
+      // If the first thread ends before other threads, the process still runs.
       if (event.pid != event.tid || is_running(pid)) return;
       spaces_.erase(pid);
       space_read_ns_.erase(pid);
@@ -81,7 +83,7 @@ const Region* FaultPlaces::region(pid_t pid, std::uint64_t address) {
   return spaces_[pid].find(address);
 }
 
-/// Code of a file is read from the file, which outlives the process. Other code may change, and is not kept.
+/// Code is read from its file, which outlives the process. Code outside files may change, so it is not kept.
 std::string FaultPlaces::code_at(pid_t pid, std::uint64_t address, const Unwinder& unwinder) {
   const Unwinder::Mapping* mapping = unwinder.mapping_of(address);
   if (mapping == nullptr || !mapping->name.starts_with('/')) {
@@ -102,7 +104,7 @@ std::string FaultPlaces::code_at(pid_t pid, std::uint64_t address, const Unwinde
   return code;
 }
 
-/// Unknown for a fault that the kernel took itself.
+/// Returns the access of the instruction that faulted; kUnknown if kernel code took the fault.
 Access FaultPlaces::access_of_fault(const PerfEvent& event, const Unwinder& unwinder) {
   if (!event.has_user || !event.kernel.empty()) return Access::kUnknown;
   const std::string code = code_at(static_cast<pid_t>(event.pid), event.registers[kProgramCounter], unwinder);
@@ -127,8 +129,8 @@ void FaultPlaces::fault(const PerfEvent& event, const Stack& sampled, Unwinder& 
   if (waiting_.size() >= kMostWaiting) attribute(holdings_.looked_ns());
 }
 
-/// While the most that a process ever held rises by so much, so much is fresh, and the rest refilled. A
-/// process that nobody looked at refilled nothing.
+/// Divides the bytes populated before a time into fresh and refilled bytes. If a process's peak rises by a number of
+/// bytes, that many bytes are fresh; the rest are refilled. A process that was never sampled has no refilled bytes.
 void FaultPlaces::attribute(std::uint64_t before_ns) {
   const auto end =
       std::partition(waiting_.begin(), waiting_.end(), [&](const Waiting& each) { return each.time_ns <= before_ns; });
@@ -181,8 +183,9 @@ void ReturnPlaces::change(const PerfEvent& event) {
   if (parent != heap_end_.end()) heap_end_[pid] = parent->second;
 }
 
-/// It says where the heap is to end. By how much that is less follows from the last call, or from the mapping: what
-/// the kernel reported of it when it grew. `every`: no call was missed.
+/// Returns the bytes that a call to brk returns to the kernel. The argument of brk is the new end of the heap. The old
+/// end is known from the last call, or from the mapping that the kernel reported when the heap grew. `every`: no call
+/// was missed.
 std::uint64_t ReturnPlaces::brk_bytes(pid_t pid, std::uint64_t end, bool every) {
   if (end == 0) return 0;
   const std::uint64_t asked = page_ceiling(end);

@@ -22,18 +22,19 @@
 
 namespace zerotax::record {
 
-/// Faults that samples stand for.
+/// Number of faults, as estimated from samples.
 struct SampledFaults {
   std::uint64_t samples = 0;
   double faults = 0;
-  double squares = 0;  ///< of what each sample stands for: they need not be alike
+  double squares = 0;  ///< sum of the squares of the samples' numbers of faults
 
   void add(double times) {
     ++samples;
     faults += times;
     squares += times * times;
   }
-  /// Samples that all stand for the same and tell as much (Kish, Survey Sampling, 1965).
+  /// Effective sample size: the number of equally weighted samples with the same precision (Kish, Survey Sampling,
+  /// 1965).
   [[nodiscard]] double effective() const { return squares > 0 ? faults * faults / squares : 0; }
 };
 
@@ -41,37 +42,38 @@ struct SampledFaults {
 struct FaultPlace {
   std::vector<NamedFrame> frames;  ///< innermost first, without functions that write for their caller
   SampledFaults faults;
-  double refilled = 0;  ///< of the faults: beyond what the process was growing by just then
+  double refilled = 0;  ///< the part of `faults` that refilled memory, because the process was not growing at that time
 };
 
-/// Takes samples of page faults apart: which populated anonymous memory, and where the program was. Called in the
-/// recorder's thread, in the order of time.
+/// Classifies sampled page faults by the place in the program, and by whether the fault populated anonymous memory.
+/// Call this in the recorder's thread, in the order of time.
 class FaultPlaces {
  public:
   explicit FaultPlaces(const HoldingsWatch& holdings) : holdings_(holdings) {}
 
-  /// Processes that run already.
+  /// Reads the mappings of running processes.
   void begin(const std::vector<pid_t>& processes);
   void change(const PerfEvent& event);
   void fault(const PerfEvent& event, const Stack& stack, Unwinder& unwinder);
 
-  /// What a process has mapped at an address, as far as it is known; nothing: null.
+  /// Returns the mapping at an address of a process, or nullptr if it is unknown.
   const Region* region(pid_t pid, std::uint64_t address);
 
-  /// Once, after HoldingsWatch::finish(): most faults first.
+  /// Returns all places, most faults first. Call this once, after HoldingsWatch::finish().
   std::vector<FaultPlace> finish();
   [[nodiscard]] const SampledFaults& all() const { return all_; }
-  /// Faults in anonymous memory of processes that share none of it with another process.
+  /// Faults in anonymous memory of processes that share no anonymous memory with another process.
   [[nodiscard]] const SampledFaults& zero_fills() const { return zero_fills_; }
-  /// The same after a fork, when each fault may have copied a page.
+  /// Faults in anonymous memory after a fork, each of which may have copied a page.
   [[nodiscard]] const SampledFaults& unsure() const { return unsure_; }
-  /// Faults in anonymous memory whose instruction is unknown. Each may have been a read, which zeroes nothing.
+  /// Faults in anonymous memory whose instruction is unknown. Each of these faults may have been a read, which zeroes
+  /// nothing.
   [[nodiscard]] const SampledFaults& unread() const { return unread_; }
-  /// Faults in private mappings of files. Each may have copied a page of a file, and the copy is the process's own.
+  /// Faults in private mappings of files. Each of these faults may have copied a page of a file for the process.
   [[nodiscard]] const SampledFaults& copied() const { return copied_; }
-  /// Whether a process was forked.
+  /// Whether any process was forked.
   [[nodiscard]] bool forked() const { return forked_; }
-  /// Faults in shared memory. For each, the kernel may have zeroed a page that is no process's own.
+  /// Faults in shared memory, which may have zeroed a page that belongs to no single process.
   [[nodiscard]] const SampledFaults& shared() const { return shared_; }
 
  private:
@@ -97,7 +99,8 @@ class FaultPlaces {
   std::set<pid_t> sharing_;
   Places<Populated> places_;
   ProcessFiles files_;
-  std::map<std::pair<pid_t, std::uint64_t>, std::string> code_;  ///< code at faulting instructions
+  std::map<std::pair<pid_t, std::uint64_t>, std::string> code_;  ///< code by process and address of an instruction that
+                                                                 ///< faulted
   std::vector<Waiting> waiting_;
   bool forked_ = false;
   SampledFaults all_;
@@ -108,27 +111,28 @@ class FaultPlaces {
   SampledFaults copied_;
 };
 
-/// A call stack under which memory was to be returned.
+/// A call stack under which the program returned memory to the kernel.
 struct ReturnPlace {
-  std::vector<NamedFrame> frames;  ///< innermost first, without the function that asked the kernel
+  std::vector<NamedFrame> frames;  ///< innermost first, without the function that made the system call
   ReturnedIn in = ReturnedIn::kProgram;
   std::uint64_t samples = 0;
   double calls = 0;
-  double bytes = 0;              ///< that the calls asked to be returned
-  std::uint64_t seen_bytes = 0;  ///< by the sampled ones
-  double variance = 0;           ///< of the bytes, as each sample stands for others like it
+  double bytes = 0;              ///< estimated bytes in the address ranges of all calls
+  std::uint64_t seen_bytes = 0;  ///< bytes in the address ranges of the sampled calls
+  double variance = 0;           ///< variance of `bytes`, because each sample stands for similar calls
 };
 
-/// Counts what system calls that return memory were asked for: ranges of anonymous memory, whether they were populated
-/// or not. Called in the recorder's thread, in the order of time.
+/// Counts the ranges of anonymous memory in system calls that return memory, whether or not the ranges were populated.
+/// Call this in the recorder's thread, in the order of time.
 class ReturnPlaces {
  public:
   explicit ReturnPlaces(FaultPlaces& spaces) : spaces_(spaces) {}
 
-  /// A fork, an exec or an end: the heap is another one.
+  /// Handles a fork, an exec or the end of a process. A child of fork has its parent's heap, and an exec begins a new
+  /// heap.
   void change(const PerfEvent& event);
   void add(const PerfEvent& event, const Stack& stack, Unwinder& unwinder);
-  /// Most bytes first.
+  /// Returns all places, most bytes first.
   [[nodiscard]] std::vector<ReturnPlace> finish() const;
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
 
@@ -137,8 +141,8 @@ class ReturnPlaces {
   std::uint64_t brk_bytes(pid_t pid, std::uint64_t end, bool every);
 
   FaultPlaces& spaces_;
-  Places<ReturnPlace> places_;               ///< without their frames
-  std::map<pid_t, std::uint64_t> heap_end_;  ///< as it was asked for last
+  Places<ReturnPlace> places_;               ///< the places' frames are set in finish()
+  std::map<pid_t, std::uint64_t> heap_end_;  ///< the heap's end after the last call to brk
   std::uint64_t samples_ = 0;
 };
 

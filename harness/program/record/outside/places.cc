@@ -12,13 +12,15 @@ namespace {
 constexpr std::size_t kMostFrames = 24;
 
 Stack place_of(const Stack& stack) {
-  Stack place(stack.begin() + (stack.empty() ? 0 : 1), stack.end());  // without the program's name
+  Stack place(stack.begin() + (stack.empty() ? 0 : 1), stack.end());  // without the outermost frame, which is the
+                                                                      // program's name
   while (place.size() > 1 && works_for_caller(place.back().function)) place.pop_back();
   if (place.size() > kMostFrames) place.erase(place.begin(), place.end() - kMostFrames);
   return place;
 }
 
-/// Where a function returns to that has stored nothing: that is taken off the stack, if it is there. 0: not known.
+/// Returns the return address of a function that has stored nothing on the stack; 0 if the address is unknown. Removes
+/// the return address from the stack if it is there.
 std::uint64_t return_from(PerfEvent& event) {
   if constexpr (kLinkRegister >= 0) return event.registers[static_cast<std::size_t>(kLinkRegister)];
   std::uint64_t back = 0;
@@ -29,7 +31,8 @@ std::uint64_t return_from(PerfEvent& event) {
   return back;
 }
 
-/// A function that has no call frame information, as musl's memset, has stored nothing if it works for its caller.
+/// Adds the callers to a stack that lacks them. A stack lacks its callers if its innermost function has no call frame
+/// information, such as musl's memset. That function works for its caller, and has stored nothing on the stack.
 Stack through_caller(const PerfEvent& event, Stack stack, Unwinder& unwinder) {
   if (stack.size() != 2 || !works_for_caller(stack.back().function)) return stack;
   PerfEvent caller = event;
@@ -56,7 +59,8 @@ PlaceFinder::Found PlaceFinder::find(const PerfEvent& event, const Stack& sample
 
 std::vector<Spot> PlaceFinder::spots(const Found& found, pid_t pid, Unwinder& unwinder) {
   std::vector<Spot> spots;
-  // The innermost function of the place is where the instruction was, unless another inside it was left out.
+  // The innermost function of a whole stack has the address of its current instruction. All others have return
+  // addresses.
   const bool whole = found.stack.size() == found.key.size() + 1;
   for (std::size_t i = found.key.size(); i-- > 0;) {
     spots.push_back(spot(found.key[i], !whole || i + 1 != found.key.size(), pid, unwinder));
@@ -64,7 +68,7 @@ std::vector<Spot> PlaceFinder::spots(const Found& found, pid_t pid, Unwinder& un
   return spots;
 }
 
-/// `caller`: its address is the one that the function inside returns to.
+/// `caller`: the frame's address is a return address.
 Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder) {
   Spot spot{frame, "", "", 0};
   const std::uint64_t address = frame.address - (caller && frame.address != 0 ? 1 : 0);
@@ -93,7 +97,10 @@ std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symb
     }
     NamedFrame frame = symbols.frame(spot.path, {}, spot.address, spot.pid, spot.name);
     if (!spot.name.empty()) frame.module = spot.name;
-    if (!is_address(spot.frame.function)) frame.function = spot.frame.function;
+    if (!is_address(spot.frame.function)) {
+      frame.function = spot.frame.function;
+      frame.after.reset();
+    }
     frames.push_back(std::move(frame));
   }
   return frames;

@@ -17,42 +17,42 @@
 
 namespace zerotax::record {
 
-/// Where a function lies that may be named later.
+/// The location of a function that will be named later.
 struct Spot {
   Frame frame;
-  std::string name;  ///< of its file, and where that can be read
+  std::string name;  ///< name of the file that contains the function
   std::string path;
-  std::uint64_t address = 0;  ///< in the file
-  pid_t pid = 0;              ///< the process that has the file mapped
+  std::uint64_t address = 0;  ///< address in the file
+  pid_t pid = 0;              ///< PID of the process that has the file mapped
 };
 
-/// Finds the place of a sample: its call stack without the functions inside that work for whoever called them.
+/// Finds the place of a sample: its call stack without the innermost functions that work for their caller.
 class PlaceFinder {
  public:
   struct Found {
-    Stack key;    ///< outermost first
-    Stack stack;  ///< with the functions inside
+    Stack key;    ///< outermost first, without functions that work for their caller
+    Stack stack;  ///< the whole stack, including functions that work for their caller
   };
   static Found find(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder);
-  /// Innermost first; while the process lives.
+  /// Returns the locations of a place's functions, innermost first. Call this while the process lives.
   std::vector<Spot> spots(const Found& found, pid_t pid, Unwinder& unwinder);
 
  private:
   Spot spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unwinder);
 
   struct File {
-    std::string path;  ///< by which it can be read
+    std::string path;  ///< a path at which the file can be read
     std::uint64_t bias = 0;
   };
 
   ProcessFiles opened_;
-  /// By process, where it is mapped, inode and name.
+  /// Files by process, start of the mapping, inode and name.
   std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t, std::string>, File> files_;
 };
 
 std::vector<NamedFrame> name_spots(const std::vector<Spot>& spots, Symbols& symbols);
 
-/// What was seen at each place.
+/// Data of type `Seen` for each place.
 template <typename Seen>
 class Places {
  public:
@@ -61,7 +61,7 @@ class Places {
     Seen seen;
   };
 
-  /// Of the place of a sample; it stays where it is.
+  /// Returns the data of a sample's place. The reference stays valid.
   Seen& at(const PerfEvent& event, const Stack& sampled, Unwinder& unwinder) {
     PlaceFinder::Found found = PlaceFinder::find(event, sampled, unwinder);
     if (places_.size() >= kMost && !places_.contains(found.key)) found = {Stack{Frame{"(other places)", ""}}, {}};

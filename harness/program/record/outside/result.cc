@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kInside = "seen by zerotax's library only, which is not in this program";
 constexpr const char* kNoSamples = "nothing was sampled";
-constexpr const char* kKernelHidden = "the kernel's time is sampled as root, or with kernel.perf_event_paranoid 1";
+constexpr const char* kKernelHidden = "sampling the kernel's time needs root, or kernel.perf_event_paranoid 1";
 constexpr const char* kNoNames = "the kernel hides the names of its functions (kernel.kptr_restrict)";
 constexpr std::size_t kMostListed = 1'000;
 
@@ -60,16 +60,16 @@ bool names_kernel(const OutsideData& data) {
   return sees_kernel(data) && data.profile.knows_kernel_names && data.cpu.all != 0;
 }
 
-/// Fewer samples prove nothing: a cause that none of 50 samples saw may still take 7 % of the time.
+/// Minimum number of samples for a verdict. A cause that is absent from 50 samples may still take 7 % of the time.
 constexpr std::uint64_t kFewestSamples = 50;
-/// The least CPU time that is divided by the kernel's ticks, where nothing is sampled.
+/// Minimum CPU time for a verdict without samples, because CPU time is then counted in the kernel's ticks.
 constexpr std::int64_t kLeastTickedNs = 500'000'000;
 
 bool is_started(const OutsideData& data) { return data.watched == Watched::kCommand; }
 
 std::int64_t all_ns(const OutsideData& data) { return data.user_ns + data.system_ns; }
 
-/// Why too little CPU time was seen for any verdict; empty if it was enough.
+/// Returns why the observed CPU time is too little for any verdict; empty if it is enough.
 std::string too_few(const OutsideData& data) {
   if (data.denied.empty() && data.cpu.all < kFewestSamples) {
     return fmt::format("too few samples: {} of CPU time, and a verdict needs {}", format_count(data.cpu.all),
@@ -81,17 +81,22 @@ std::string too_few(const OutsideData& data) {
                      format_ns(as_double(kLeastTickedNs)));
 }
 
-/// How to get more samples: twice the fewest, or four times as many as there were, which halves an interval.
-std::string see_longer(const OutsideData& data) {
+/// Stores in `out` how to get more samples. If there are fewer samples than the minimum, the goal is twice the minimum.
+/// Otherwise, the goal is four times the present number of samples, which halves an interval.
+void put_longer(const OutsideData& data, OutsideTimes& out) {
   const double seen = data.denied.empty()
                           ? as_double(std::max<std::uint64_t>(1, data.cpu.all)) / kFewestSamples
                           : as_double(static_cast<std::uint64_t>(std::max<std::int64_t>(10'000'000, all_ns(data)))) /
                                 as_double(kLeastTickedNs);
   const double times = seen < 1 ? std::max(2.0, 2 / seen) : 4;
-  if (is_started(data)) return fmt::format("give the program about {:.0f} times the work", std::ceil(times));
+  if (is_started(data)) {
+    out.longer = fmt::format("give the program about {:.0f} times the work", std::ceil(times));
+    return;
+  }
   const double seconds = std::max(1.0, times * static_cast<double>(data.wall_ns) / 1e9);
   const double digits = std::pow(10, std::max(0.0, std::floor(std::log10(seconds)) - 1));
-  return fmt::format("watch for about {:.0f} s (--seconds)", std::ceil(seconds / digits) * digits);
+  out.longer_seconds = as_count(std::ceil(seconds / digits) * digits);
+  out.longer = fmt::format("watch for about {} s (--seconds)", out.longer_seconds);
 }
 
 std::uint64_t cpu_ns(const OutsideData& data) { return static_cast<std::uint64_t>(data.user_ns + data.system_ns); }
@@ -102,7 +107,7 @@ OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
   times.user_ns = static_cast<std::uint64_t>(data.user_ns);
   times.system_ns = static_cast<std::uint64_t>(data.system_ns);
   times.too_few = too_few(data);
-  times.longer = see_longer(data);
+  put_longer(data, times);
   times.returned_bytes = known_if(kernel.known(), kernel.returned, kernel.why_not);
   if (!times.too_few.empty()) {
     times.returning = times.stores = NotAvailable{times.too_few};
@@ -123,7 +128,7 @@ OutsideTimes times_of(const OutsideData& data, const KernelPart& kernel) {
   return times;
 }
 
-/// That of a process, if it is a library that it has mapped and still runs.
+/// Returns the allocator's library that a running process has mapped, or an empty string.
 std::string allocator_of(pid_t pid) {
   std::string found;
   for (const ProcessMapping& mapping : process_mappings(pid)) {
@@ -142,8 +147,8 @@ RunResult run_of(const OutsideData& data) {
   run.wall_ns = data.wall_ns;
   run.user_ns = data.user_ns;
   run.system_ns = data.system_ns;
-  run.exit_status = NotAvailable{data.ended ? "its parent alone knows" : "it still runs"};
-  if (is_several(data)) run.exit_status = NotAvailable{"it is no single program"};
+  run.exit_status = NotAvailable{data.ended ? "only the program's parent knows the exit status" : "it still runs"};
+  if (is_several(data)) run.exit_status = NotAvailable{"several programs were recorded"};
   if (!data.run) return run;
   run.exit_status = data.run->exit_status;
   if (data.run->signal != 0) run.signal = signal_name(data.run->signal);
@@ -182,23 +187,23 @@ RecordedProcess process_of(const HeldProcess& held, const OutsideData& data, con
   return process;
 }
 
-/// Whom it leaves out.
+/// Adds notes on processes that were not watched.
 void add_scope_notes(const OutsideData& data, std::vector<std::string>& notes) {
   if (!is_several(data)) return;
   if (data.watched == Watched::kUser) {
-    notes.emplace_back("Only processes of this user were watched: root watches all.");
+    notes.emplace_back("Only processes of this user were watched. Root watches all processes.");
   } else if (data.others != 0) {
-    notes.push_back(fmt::format("Not watched: {} of other users. Root watches all.",
+    notes.push_back(fmt::format("Not watched: {} of other users. Root watches all processes.",
                                 format_counted(data.others, "process", "processes")));
   }
   if (!data.counts_joined) {
     notes.emplace_back(
-        "Processes that came later were followed only if one of these started them: it takes the right to watch CPUs "
-        "(root, or CAP_PERFMON) to see others.");
+        "Later processes were followed only if a watched process started them. Other later processes can be seen "
+        "only with the right to watch CPUs (root or CAP_PERFMON).");
   }
 }
 
-/// The processes that a watched one had started, and that still run.
+/// Returns the processes that belong to the recording and still run.
 std::vector<pid_t> running_on(const OutsideData& data) {
   std::set<pid_t> running(data.profile.running.begin(), data.profile.running.end());
   for (const auto& [pid, held] : data.processes) {
@@ -212,18 +217,18 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
   if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
   if (data.profile.lost != 0) {
     notes.push_back(fmt::format(
-        "{} lost, or skipped for want of time: what sites and sampled times show rests on the others, and is a lower "
-        "bound where those lost were other ones. Counts are not affected.",
+        "{} lost, or skipped for lack of time. Sites and sampled times rest on the other samples, and may be too low "
+        "for what the lost ones showed. Counts are not affected.",
         format_counted(data.profile.lost, "sample was", "samples were")));
   }
   if (kernel.method != ZeroedBy::kCounted && !data.light) {
     notes.emplace_back("As root, zerotax counts each page that the kernel zeroes, and samples the kernel's time.");
   }
   if (kernel.unseen_faults * 50 > kernel.part.minor_faults) {
-    notes.push_back(
-        fmt::format("{} of processes, or moments, that ended before a look: they count as fresh memory, so "
-                    "that refilled bytes are a lower bound.",
-                    format_counted(kernel.unseen_faults, "fault was", "faults were")));
+    notes.push_back(fmt::format(
+        "{} missed by samples of processes' memory, because the processes ended. They count as fresh memory, so "
+        "refilled bytes are a lower bound.",
+        format_counted(kernel.unseen_faults, "fault was", "faults were")));
   }
   add_scope_notes(data, notes);
   if (const auto running = running_on(data); data.ended && !running.empty()) notes.push_back(runs_on(running));
@@ -231,7 +236,8 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
     notes.push_back(fmt::format("{} of the CPU in a memset whose byte is not known: stores of zeros are a lower bound.",
                                 format_counted(data.cpu.unknown_fill, "sample was", "samples were")));
   }
-  if (kernel.part.huge != 0) notes.emplace_back("Huge pages: the bytes of sites are divided by faults.");
+  if (kernel.part.huge != 0)
+    notes.emplace_back("Huge pages were populated, so each site gets bytes in proportion to its faults.");
   return notes;
 }
 
@@ -262,10 +268,10 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   return outside;
 }
 
-/// The most shared memory that one process had at any look, or that all processes together have now. The sum divides
-/// each page among the processes that map the page, so each page counts once.
+/// Returns the larger of two amounts of shared memory: the maximum of any one process at any sample, and the present
+/// sum of all processes. In the sum, each page is divided among the processes that map it, so each page counts once.
 Count shared_bytes(const OutsideData& data) {
-  if (data.processes.empty()) return NotAvailable{"no process was looked at"};
+  if (data.processes.empty()) return NotAvailable{"no process was sampled"};
   std::uint64_t most = 0;
   std::uint64_t sum = 0;
   for (const auto& [pid, process] : data.processes) {
@@ -279,7 +285,7 @@ std::vector<BesideRow> beside_of(const OutsideData& data) {
   const NotAvailable inside{kInside};
   return {{Beside::kSharedMemory, shared_bytes(data), {}, false, true},
           {Beside::kZeroPages, Count(inside), {}},
-          {Beside::kCopiedInFork, Count(NotAvailable{"no counter shows it"}), {}},
+          {Beside::kCopiedInFork, Count(NotAvailable{"no counter shows the bytes"}), {}},
           {Beside::kExit, {}, Count(inside)},
           {Beside::kThrottled, {}, data.throttled_ns}};
 }
@@ -297,7 +303,7 @@ void add_tax(Record& record, const OutsideData& data, const OutsideKernel& kerne
   if (times.zero_fills) metrics.fault_cpu_ns = times.zero_fills->ns;
   if (kernel.zeroed_interval) {
     metrics.zeroed_interval_bytes = kernel.zeroed_interval;
-    // The sampled estimate is no bound; the ends of its interval are.
+    // The bounds are the ends of the interval of the sampled estimate, not the estimate itself.
     const auto [low, high] = *kernel.zeroed_interval;
     metrics.zeroed_at_least_bytes = std::min(metrics.zeroed_at_least_bytes, low);
     if (metrics.zeroed_at_most_bytes) {

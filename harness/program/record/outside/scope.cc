@@ -15,9 +15,9 @@
 namespace zerotax::record {
 namespace {
 
-constexpr const char* kGiveCgroup = "give the path of one as /proc/PID/cgroup shows it, or its folder";
+constexpr const char* kGiveCgroup = "give a cgroup's path as /proc/PID/cgroup shows it, or its folder";
 
-/// Whether CPUs may be watched.
+/// Whether this user may open perf events for whole CPUs.
 bool is_permitted(const PerfScope& scope) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -55,7 +55,9 @@ WatchScope WatchScope::of_cgroup(const std::string& name) {
     throw MachineError(fmt::format("all processes in the cgroup {} belong to other users", found->path),
                        "run zerotax as root");
   }
-  if (!any) throw UsageError(fmt::format("no process runs in the cgroup {}", found->path), "start it, or give another");
+  if (!any)
+    throw UsageError(fmt::format("no process runs in the cgroup {}", found->path),
+                     "start its processes, or give another cgroup");
   scope.is_open_ = scope.cgroup_ && is_permitted({{}, scope.cgroup_.get()});
   scope.others_ = 0;
   return scope;

@@ -14,29 +14,30 @@
 
 namespace zerotax::record {
 
-/// Processes that run already, to be watched together with what they start; and where that is permitted, what joins
-/// them.
+/// Running processes to watch, together with their descendants. With the right to watch CPUs, processes that join the
+/// scope are watched, too.
 class WatchScope {
  public:
-  /// A process and its descendants. Throws as check_process().
+  /// Returns the scope of a process and its descendants. Throws as check_process() does.
   static WatchScope of_process(pid_t pid);
-  /// What runs in a control group, by find_cgroup(). Throws UsageError if there is none, or none of ours runs in it.
+  /// Returns the scope of the processes in a control group, found by find_cgroup(). Throws UsageError if the group does
+  /// not exist, or none of its processes runs. Throws MachineError if all of its processes belong to other users.
   static WatchScope of_cgroup(const std::string& name);
-  /// All processes, or those of this user if we are not root.
+  /// Returns the scope of all processes; without root, of all processes of this user.
   static WatchScope of_all();
 
-  /// Those that were not there at the last call; threads of the kernel and ourselves are left out.
+  /// Returns the processes that are new since the last call. Kernel threads and zerotax itself are excluded.
   std::vector<pid_t> joined();
 
   [[nodiscard]] Watched watched() const { return watched_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }                     ///< kProcess
-  [[nodiscard]] const std::string& path() const { return path_; }      ///< of the cgroup
-  [[nodiscard]] const std::string& folder() const { return folder_; }  ///< likewise
-  /// Processes of other users that are left out.
+  [[nodiscard]] pid_t pid() const { return pid_; }                     ///< the watched PID, if watched() is kProcess
+  [[nodiscard]] const std::string& path() const { return path_; }      ///< path of the cgroup
+  [[nodiscard]] const std::string& folder() const { return folder_; }  ///< folder of the cgroup
+  /// Number of processes that are excluded because they belong to other users.
   [[nodiscard]] std::size_t others() const { return others_; }
-  /// From now on perf() is without tracepoints.
+  /// Makes perf() return a scope without tracepoints.
   void make_light() { light_ = true; }
-  /// Of these processes, and of what else there is, if CPUs may be watched.
+  /// Returns the scope of perf events: the given processes, and the whole scope if CPUs may be watched.
   [[nodiscard]] PerfScope perf(const std::vector<pid_t>& processes) const;
 
  private:

@@ -8,9 +8,9 @@
 namespace zerotax::record {
 namespace {
 
-constexpr SiteKind kKinds[] = {SiteKind::kFree, SiteKind::kPurge, SiteKind::kProgram};  // by ReturnedIn
+constexpr SiteKind kKinds[] = {SiteKind::kFree, SiteKind::kPurge, SiteKind::kProgram};  // indexed by ReturnedIn
 
-/// What each place's share of the faults makes of the bytes, with its interval.
+/// Divides the kernel-zeroed bytes among the places in proportion to their faults, and computes their intervals.
 void add_faults(std::vector<RecordedSite>& sites, const OutsideData& data, const KernelPart& kernel) {
   double all = 0;
   double refilled = 0;

@@ -31,10 +31,11 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kReadEvery{5};
 constexpr const char* kRefused = "--sizes: the kernel does not permit uprobes";
-constexpr const char* kLeaveOut = "leave --sizes out: stores of zeros are sampled";
+constexpr const char* kLeaveOut = "leave out --sizes; stores of zeros are then sampled";
 constexpr const char* kGoClear = "runtime.memclrNoHeapPointers";
 
-/// Nothing of any other function, and of one whose calls another counts.
+/// Returns the calling convention of a function that stores zeros. Returns nothing for other functions. Also returns
+/// nothing for a function whose calls are counted in another function that it calls.
 std::optional<StoringFunction::Convention> convention_of(const std::string& name) {
   using enum StoringFunction::Convention;
   if (name == kGoClear) return kGo;
@@ -44,12 +45,12 @@ std::optional<StoringFunction::Convention> convention_of(const std::string& name
   return std::nullopt;
 }
 
-/// Bytes of code to examine: more than all instructions that may precede a breakpoint.
+/// Bytes of code to examine. Breakpoints are always set closer to the function's start.
 constexpr std::uint64_t kLookedAt = 64;
-/// A static glibc has 14. A file that names far more of these functions would cost the kernel as many breakpoints.
+/// Maximum number of storing functions in a file. A static glibc has 14, and each costs the kernel a breakpoint.
 constexpr std::size_t kMostOfFile = 100;
 
-/// The code at an offset; the last function of a file may be shorter.
+/// Returns the code at an offset. At the end of a file, the code may be shorter than kLookedAt.
 std::string code_at(const ForeignProgram& file, std::uint64_t offset) {
   std::optional<std::string> code;
   for (std::uint64_t bytes = kLookedAt; !code && bytes > 0; bytes /= 2) code = file.bytes(offset, bytes);
@@ -61,7 +62,7 @@ struct Known {
   StoringFunction::Convention convention;
 };
 
-/// Functions that store zeros, by their offsets in the file.
+/// Returns the functions that store zeros, by their offsets in the file.
 std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const FileId& id) {
   std::map<std::uint64_t, Known> found;
   for (const ElfFile::Function& function : file.functions({"memset", "bzero", kGoClear})) {
@@ -69,7 +70,7 @@ std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const
     const std::string& name = own.empty() ? function.name : own;
     if (const auto convention = convention_of(name)) found.try_emplace(function.file_offset, Known{name, *convention});
   }
-  // A stripped C library names only what picks them.
+  // A stripped C library names only the functions that choose a variant.
   for (const auto& [name, address] : libc_functions(id)) {
     const auto convention = convention_of(name);
     const auto offset = offset_in(file.segments(), address);
@@ -78,7 +79,7 @@ std::map<std::uint64_t, Known> known_functions(const ForeignProgram& file, const
   return found;
 }
 
-/// Whether every call of this function becomes a call of a known memset.
+/// Whether this function begins with a jump to a memset in `functions`, directly or through code of the linker.
 bool calls_memset(const ForeignProgram& file, unsigned machine, std::uint64_t offset,
                   const std::map<std::uint64_t, Known>& functions) {
   const auto jump = jumps_to(machine, code_at(file, offset));
@@ -175,7 +176,7 @@ void StoreSizesWatch::open() {
     const int error = refusal.code().value();
     if (error != ENOENT) throw perf_refusal(kRefused, error, -1);
     throw MachineError("--sizes needs uprobes, and this kernel has none",
-                       "leave --sizes out, or boot a kernel with CONFIG_UPROBE_EVENTS");
+                       "leave out --sizes, or boot a kernel with CONFIG_UPROBE_EVENTS");
   }
   streams_.emplace(kBufferBytes, false);
   allow_many_files();
@@ -201,7 +202,7 @@ void StoreSizesWatch::open(perf_event_attr attributes, pid_t thread) {
       streams_->open(attributes, thread, false, cpu, 0);
     } catch (const std::system_error& refusal) {
       const int error = refusal.code().value();
-      if (error == ENODEV) continue;  // an offline CPU
+      if (error == ENODEV) continue;  // the CPU is offline
       if (error == ESRCH) return;
       throw perf_refusal(kRefused, error, -1);
     }
@@ -215,9 +216,9 @@ void StoreSizesWatch::read() {
 }
 
 void StoreSizesWatch::take(PerfRecordReader reader) {
-  reader.skip(8);  // the identifier
+  reader.skip(8);  // PERF_SAMPLE_IDENTIFIER
   const auto pid = static_cast<pid_t>(reader.take<std::uint32_t>());
-  reader.skip(4);  // the thread
+  reader.skip(4);  // the thread ID
   const std::size_t raw = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
   const std::uint64_t function = event_->place(reader.at(), raw);
   reader.skip(raw);
@@ -239,7 +240,8 @@ void StoreSizesWatch::take(PerfRecordReader reader) {
   seen.add(bytes);
 }
 
-/// While the process lives; of one that is gone, as in one that may have forked it.
+/// Returns the location of an address in a process. If the process has ended, the other watched processes are tried,
+/// because one of them may have forked it.
 Spot StoreSizesWatch::spot_of(pid_t pid, std::uint64_t address) {
   Spot spot{{fmt::format("{:#x}", address), ""}, "", "", address};
   std::vector<pid_t> tried{pid};
@@ -250,7 +252,8 @@ Spot StoreSizesWatch::spot_of(pid_t pid, std::uint64_t address) {
       spot.name = mapped.name;
       spot.path = files_.find(each, {mapped.begin, mapped.end, mapped.name, mapped.inode, mapped.device});
       spot.pid = each;
-      // Within the call, which the address lies behind.
+      // The return address is the address after the call instruction. One byte less is an address inside the call
+      // instruction.
       const auto bias = load_bias_of(ForeignProgram(spot.path).segments(), mapped.begin, mapped.file_offset);
       spot.address -= 1 + bias.value_or(mapped.begin);
       return spot;
@@ -265,7 +268,7 @@ StoreSizes StoreSizesWatch::finish() {
   read();
   StoreSizes sizes;
   sizes.lost_calls = streams_->lost();
-  // From here on, calls no longer slow the program.
+  // The breakpoints are removed, so that calls no longer slow down the program.
   streams_.reset();
   event_.reset();
   std::set<std::string> names;
@@ -274,7 +277,7 @@ StoreSizes StoreSizesWatch::finish() {
   sizes.unwatched.assign(unwatched_.begin(), unwatched_.end());
   sizes.other_bytes_calls = other_bytes_calls_;
   Symbols symbols;
-  // Of several processes, and of variants of a function, the callers are one.
+  // Callers are merged across processes, and across variants of a function.
   std::map<std::pair<std::string, std::string>, std::pair<NamedFrame, Seen>> merged;
   for (const auto& [key, found] : callers_) {
     const auto& [spot, seen] = found;

@@ -21,37 +21,39 @@
 
 namespace zerotax::record {
 
-/// A function that stores zeros: where it begins, and where its arguments are.
+/// A function that stores zeros, with its calling convention and the position of its breakpoint.
 struct StoringFunction {
   enum class Convention {
-    kMemset,  ///< memset(block, byte, bytes), by the C calling convention
-    kBzero,   ///< bzero(block, bytes)
-    kGo,      ///< runtime.memclrNoHeapPointers(block, bytes), by Go's (1.17 and later)
+    kMemset,  ///< memset(block, byte, bytes), C calling convention
+    kBzero,   ///< bzero(block, bytes), C calling convention
+    kGo,      ///< runtime.memclrNoHeapPointers(block, bytes), Go's convention (1.17 and later)
   };
   std::string name;
   UprobePlace place;
   Convention convention = Convention::kMemset;
 };
 
-/// The functions of a file that store zeros, found by its symbols and, for our C library, by the targets of our own
-/// calls. Several variants of one function, between which the CPU decides, are several functions.
+/// The functions of a file that store zeros. The file's symbols name most of these functions. If the file is zerotax's
+/// own C library, the functions that zerotax's own calls reach are added. If the CPU chooses among variants of a
+/// function, each variant is listed.
 struct StoringFunctions {
-  std::vector<StoringFunction> watched;  ///< without functions that run into another one: those calls would count twice
+  std::vector<StoringFunction> watched;  ///< without functions that jump to a function in this list, because their
+                                         ///< calls would count twice
   std::vector<std::string> unwatched;    ///< names of functions on which no breakpoint is safe
 };
 StoringFunctions storing_functions(const std::string& path);
 
-/// Every call of these functions in running processes, in the threads that they start and in the children that they
-/// fork. Uses uprobes, which need root. Each call costs the program a trap of some microseconds.
+/// Counts every call to the storing functions in running processes, their new threads and their forked children. Uses
+/// uprobes, which need root. Each call costs the program a trap of some microseconds.
 class StoreSizesWatch {
  public:
-  /// Throws MachineError if the kernel does not permit it, or no such function was found in the processes.
+  /// Throws MachineError if the kernel does not permit uprobes, or the processes have no storing function.
   explicit StoreSizesWatch(std::vector<pid_t> processes);
   ~StoreSizesWatch();
   StoreSizesWatch(const StoreSizesWatch&) = delete;
   StoreSizesWatch& operator=(const StoreSizesWatch&) = delete;
 
-  /// What was seen. Once.
+  /// Returns the counts. Call this once.
   StoreSizes finish();
 
  private:
@@ -60,12 +62,12 @@ class StoreSizesWatch {
     std::uint64_t bytes = 0;
     std::uint64_t least = UINT64_MAX;
     std::uint64_t most = 0;
-    std::map<std::uint64_t, SizeClass> sizes{};  ///< by their smallest
+    std::map<std::uint64_t, SizeClass> sizes{};  ///< by the smallest size of the class
 
     void add(std::uint64_t bytes_of_call);
     void add(const Seen& more);
   };
-  using Caller = std::tuple<pid_t, std::uint64_t, std::size_t>;  ///< process, where it returns to, function
+  using Caller = std::tuple<pid_t, std::uint64_t, std::size_t>;  ///< PID, return address, index of the function
 
   void find_functions(pid_t pid);
   void open();
@@ -77,10 +79,11 @@ class StoreSizesWatch {
   std::vector<pid_t> processes_;
   std::set<std::string> looked_;  ///< paths of files whose functions are known
   std::vector<StoringFunction> functions_;
-  std::set<std::string> unwatched_;  ///< functions on which no breakpoint is safe
+  std::set<std::string> unwatched_;  ///< names of functions on which no breakpoint is safe
   ProcessFiles files_;
-  std::optional<UprobeEvent> event_;    ///< the functions are its places, in their order
-  std::optional<PerfStreams> streams_;  ///< after event_: while one stream is open, the event cannot be removed
+  std::optional<UprobeEvent> event_;    ///< the places of this event are in the order of `functions_`
+  std::optional<PerfStreams> streams_;  ///< declared after `event_`, because the event cannot be removed while a stream
+                                        ///< is open
   std::map<Caller, std::pair<Spot, Seen>> callers_;
   std::uint64_t other_bytes_calls_ = 0;
   std::atomic<bool> done_ = false;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "observe/symbols.h"
+#include "record/answer.h"
 #include "record/kernel_part.h"
 #include "record/outside/result.h"
 
@@ -24,7 +25,7 @@ std::string time_text(std::uint64_t ns) { return format_ns(as_double(ns)); }
 
 std::string bytes_text(const Count& bytes) { return bytes ? format_size(*bytes) : "n/a"; }
 
-/// " (1 KiB to 2 KiB)"; empty where both read the same.
+/// Formats an interval, as in " (1 KiB to 2 KiB)". Empty if both ends have the same text.
 std::string between(const LowHigh& interval) {
   if (!interval) return "";
   const std::string least = format_size((*interval)[0]);
@@ -34,7 +35,8 @@ std::string between(const LowHigh& interval) {
 
 std::string counted_text(const Record& record) {
   const KernelMetrics& kernel = record.totals.kernel;
-  constexpr const char* kHow[] = {"counted page by page", "minor faults, divided by samples of them", "bounds"};
+  constexpr const char* kHow[] = {"counted page by page", "minor faults times the share of zero-fill faults in samples",
+                                  "bounds"};
   const char* const how = kHow[static_cast<std::size_t>(record.outside->zeroed_by)];
   return wrap(
       fmt::format("{} minor faults; zeroed by the kernel: {}{} ({}), of that refilled: {}{}; held at the peak: {}{}.",
@@ -44,7 +46,7 @@ std::string counted_text(const Record& record) {
                   bytes_text(kernel.peak_bytes)));
 }
 
-/// The innermost functions; of a script's, for which an interpreter worked, the first one too.
+/// Adds the innermost functions of a stack. Also adds the innermost function of a script if an interpreter ran one.
 void add_frames(Table& table, const std::vector<NamedFrame>& frames) {
   bool any_script = false;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -56,7 +58,7 @@ void add_frames(Table& table, const std::vector<NamedFrame>& frames) {
 
 std::string rough(std::uint64_t bytes) { return bytes == 0 ? "0" : "~" + format_size(bytes); }
 
-/// Those of a kind, in the order of the record.
+/// Returns the sites for which `is` holds, in the order of the record.
 template <typename Is>
 std::vector<const RecordedSite*> sites_where(const Record& record, const Is& is) {
   std::vector<const RecordedSite*> found;
@@ -66,18 +68,14 @@ std::vector<const RecordedSite*> sites_where(const Record& record, const Is& is)
   return found;
 }
 
-Column right_text(const char* name, std::size_t width) {
-  return {name, Unit::kText, width, "", {}, 1, Column::Side::kRight};
-}
-
-/// Where memory was populated.
+/// Returns the table of sites where memory was populated.
 std::string fault_sites(const Record& record) {
   const auto sites = sites_where(record, [](const RecordedSite& site) { return site.kind == SiteKind::kFault; });
   if (sites.empty()) return "";
-  Table table({right_text("by kernel", 12),
-               right_text("refilled", 12),
+  Table table({right_text("by kernel", 12, 1, ""),
+               right_text("refilled", 12, 1, ""),
                {"share", Unit::kPercent, 10},
-               right_text("95 %", 20),
+               right_text("95 %", 20, 1, ""),
                {"at", Unit::kText, 0, "", {}, 2}});
   std::uint64_t all = 0;
   for (const RecordedSite* site : sites) all += site->sampled.kernel_zeroed_bytes;
@@ -105,12 +103,14 @@ std::string fault_sites(const Record& record) {
   return "\n" + table.text();
 }
 
-/// Who had zeros stored.
+/// Returns the table of sites that stored zeros.
 std::string store_sites(const Record& record) {
   const auto sites =
       sites_where(record, [](const RecordedSite& site) { return site.sampled.zero_cpu_ns.value_or(0) != 0; });
   if (sites.empty()) return "";
-  Table table({right_text("CPU time", 12), right_text("95 %", 22), {"stored zeros at", Unit::kText, 0, "", {}, 2}});
+  Table table({right_text("CPU time", 12, 1, ""),
+               right_text("95 %", 22, 1, ""),
+               {"stored zeros at", Unit::kText, 0, "", {}, 2}});
   for (std::size_t i = 0; i < std::min(kFewSites, sites.size()); ++i) {
     const auto& [least, most] = sites[i]->sampled.zero_cpu_interval_ns.value_or(std::array<std::uint64_t, 2>{});
     table.add({"~" + time_text(*sites[i]->sampled.zero_cpu_ns),
@@ -121,15 +121,15 @@ std::string store_sites(const Record& record) {
   return "\n" + table.text();
 }
 
-/// Who asked the kernel to take memory back.
+/// Returns the table of sites that returned memory.
 std::string return_sites(const Record& record) {
   const auto sites = sites_where(
       record, [](const RecordedSite& site) { return site.sampled.returned_at_most_bytes.value_or(0) != 0; });
   if (sites.empty()) return "";
   Table table({{"in", Unit::kText, 8},
-               right_text("calls", 12),
-               right_text("returned", 12),
-               right_text("95 %", 22),
+               right_text("calls", 12, 1, ""),
+               right_text("returned", 12, 1, ""),
+               right_text("95 %", 22, 1, ""),
                {"at", Unit::kText, 0, "", {}, 2}});
   for (std::size_t i = 0; i < std::min(kFewSites, sites.size()); ++i) {
     const SampledSite& sampled = sites[i]->sampled;
@@ -144,7 +144,7 @@ std::string return_sites(const Record& record) {
   return "\n" + table.text();
 }
 
-/// Every store of zeros, if that was asked for.
+/// Returns the table of all stores of zeros, if --sizes was given.
 std::string store_sizes_text(const Record& record) {
   if (!record.store_sizes) return "";
   const StoreSizes& sizes = *record.store_sizes;
@@ -165,7 +165,7 @@ std::string store_sizes_text(const Record& record) {
   }
   if (!sizes.callers.empty()) text += table.text();
   if (sizes.unwatched.empty()) return text;
-  return text + wrap(fmt::format("Calls of {}, if there are any, are missing, because no breakpoint is safe there.",
+  return text + wrap(fmt::format("Any calls to {} are missing, because no breakpoint is safe there.",
                                  fmt::join(sizes.unwatched, ", ")));
 }
 
@@ -175,7 +175,7 @@ std::string outside_sites_text(const Record& record) {
   return fault_sites(record) + store_sites(record) + store_sizes_text(record) + return_sites(record);
 }
 
-/// Of several programs: those with most faults.
+/// Returns the table of the processes with the most faults; empty if a command or a single process was recorded.
 std::string outside_processes(const Record& record) {
   if (record.outside->watched == Watched::kCommand || record.outside->watched == Watched::kProcess) return "";
   constexpr std::size_t kName = 40;
@@ -187,7 +187,7 @@ std::string outside_processes(const Record& record) {
   Table table({{"pid", Unit::kText, 9},
                {"command", Unit::kText, kName},
                {"minor faults", Unit::kCount, 14},
-               right_text("at the peak", 13)});
+               right_text("at the peak", 13, 1, "")});
   for (std::size_t i = 0; i < std::min(kShown, order.size()) && faults(order[i]) != 0; ++i) {
     const std::string& command = order[i]->command.empty() ? order[i]->executable : order[i]->command;
     table.add({std::to_string(order[i]->pid), first_characters(one_line(command), kName - 1),
@@ -202,25 +202,22 @@ std::string outside_head(const Record& record) {
   const std::string cpu = time_text(static_cast<std::uint64_t>(run.user_ns + run.system_ns));
   const std::string wall = time_text(static_cast<std::uint64_t>(run.wall_ns));
   const std::string name = record.command.empty() ? "" : file_name(record.command.front());
-  const std::string end = run.signal        ? "was killed by " + *run.signal
-                          : run.exit_status ? fmt::format("exited with {}", *run.exit_status)
-                                            : "";
   const std::string processes = format_counted(record.processes.size() + record.lost_processes, "process", "processes");
   if (outside.watched != Watched::kCommand && outside.watched != Watched::kProcess) {
     const std::string what = outside.watched == Watched::kCgroup ? "cgroup " + outside.cgroup.value_or("")
                              : outside.watched == Watched::kUser ? "all processes of this user"
                                                                  : "all processes";
     return wrap(
-               "zerotax record: from outside: the programs were not started with zerotax's library, because they ran "
-               "already.") +
+               "zerotax record: the programs were recorded from outside, without zerotax's library, because they were "
+               "already running.") +
            wrap(fmt::format("Watched: {}, for {}; {} of CPU time, {}.", what, wall, cpu, processes));
   }
   return wrap(fmt::format(
-             "zerotax record: from outside: the program was not started with zerotax's library, because {}.",
+             "zerotax record: the program was recorded from outside, without zerotax's library, because {}.",
              outside.why)) +
          (outside.pid ? wrap(fmt::format("{} (PID {}) was watched for {}, {} of CPU time, {}; {}.", name, *outside.pid,
                                          wall, cpu, processes, run.exit_status.why()))
-                      : wrap(fmt::format("{} {} after {}, {} of CPU time, {}.", name, end, wall, cpu, processes)));
+                      : wrap(fmt::format("{} after {}, {} of CPU time, {}.", end_words(record), wall, cpu, processes)));
 }
 
 std::string outside_remarks(const Record& record) {
@@ -243,8 +240,9 @@ std::string outside_remarks(const Record& record) {
         "< in returned bytes: so much was asked for. How much of it was populated is known for the whole program "
         "only.");
   } else if (outside.cpu_samples + outside.fault_samples != 0) {
-    text += wrap(fmt::format("Who returned memory is unknown, and how much follows from resident memory: {}.",
-                             outside.why_no_returns));
+    text += wrap(fmt::format(
+        "The calls that returned memory are unknown, and the returned bytes follow from resident memory: {}.",
+        outside.why_no_returns));
   }
   text += wrap(
       "Not visible from outside: calls and sizes of malloc, calloc and free, whether stores of zeros were redundant, "

@@ -21,16 +21,16 @@
 namespace zerotax::record {
 namespace {
 
-/// Samples a second of CPU time, and bytes of stack that each copies. One costs the program some 5 µs, and its
-/// unwinding takes us some 100 µs. A running process is watched for seconds and must not notice; a command may be over
-/// soon.
+/// Samples per second of CPU time, and bytes of stack copied per sample. A sample costs the program some 5 µs, and
+/// unwinding the stack costs zerotax some 100 µs. A command gets more samples, because it may end soon. A running
+/// process gets fewer samples, because it must not be disturbed.
 constexpr unsigned kHzOfCommand = 499;
 constexpr unsigned kHzOfRunning = 99;
 constexpr unsigned kHzOfLight = 49;
 constexpr std::uint32_t kStackOfCommand = 16 << 10;
 constexpr std::uint32_t kStackOfRunning = 8 << 10;
 
-/// Shared with the child, which says there how many faults it had before it became the program.
+/// Number of faults before the exec. The child writes the number into memory that it shares with zerotax.
 std::uint64_t* faults_before_exec = nullptr;
 
 void note_faults() {
@@ -140,7 +140,7 @@ void OutsideWatch::add_stores() {
                    [](const StorePlace& a, const StorePlace& b) { return a.samples > b.samples; });
 }
 
-/// Which has that of processes that nobody looked at, too.
+/// Replaces the processes' CPU time by that of the cgroup, which includes processes that were never sampled.
 void OutsideWatch::add_cgroup_time() {
   const auto now = time_before_ ? cgroup_time(cgroup_folder_) : std::nullopt;
   if (!now) return;
@@ -152,7 +152,8 @@ OutsideData watch_command(const std::vector<std::string>& words, const std::stri
   ForegroundCommand command = foreground_command(program, words, "", {});
   share_faults();
   if (faults_before_exec != nullptr) command.before_exec = note_faults;
-  // A reader that starts once events are open would inherit them, and count as a process of the program.
+  // The reader starts before the events are opened. A reader that starts later would inherit the events and count as a
+  // process of the program.
   FileReader::shared().start();
   OutsideWatch watch;
   const ForegroundResult result = run_program(command, "record");

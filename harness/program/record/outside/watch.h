@@ -23,37 +23,44 @@ namespace zerotax::record {
 
 /// A call stack under which zeros were stored.
 struct StorePlace {
-  std::vector<NamedFrame> frames;  ///< innermost first, without the function that stored them
-  std::uint64_t samples = 0;       ///< of the CPU
+  std::vector<NamedFrame> frames;  ///< innermost first, without the function that stored the zeros
+  std::uint64_t samples = 0;       ///< number of CPU samples
 };
 
-/// All that was seen of a program from outside.
+/// All data about a program that was watched from outside.
 struct OutsideData {
   std::vector<std::string> command;
   std::string program;  ///< path
   Watched watched = Watched::kCommand;
-  std::optional<pid_t> pid;             ///< of a process that ran already
+  std::optional<pid_t> pid;             ///< PID of a process that was already running
   std::string cgroup;                   ///< path
-  std::size_t others = 0;               ///< processes of other users that are in it, and were left out
-  std::optional<ForegroundResult> run;  ///< of a program that was started
+  std::size_t others = 0;               ///< number of other users' processes in the scope, which were not watched
+  std::optional<ForegroundResult> run;  ///< result of a program that was started
   bool ended = false;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC
   std::int64_t wall_ns = 0;
   std::int64_t user_ns = 0;
   std::int64_t system_ns = 0;
   PageCounts::Counts counts;
-  bool counts_joined = false;     ///< what joined the cgroup is in them, and nothing else
-  bool pages_follow = false;      ///< PageCounts::pages_follow()
-  bool counts_whole = false;      ///< faults that the kernel took for the program are counted, too
-  bool light = false;             ///< without tracepoints, and without counting events in its threads
-  bool forked = false;            ///< a process forked during the watch
-  std::uint64_t tree_faults = 0;  ///< minor ones, as /proc has them of the processes and the children they waited for
+  bool counts_joined = false;     ///< whether `counts` cover the whole cgroup, including processes that joined the
+                                  ///< cgroup
+  bool pages_follow = false;      ///< see PageCounts::pages_follow()
+  bool counts_whole = false;      ///< whether `counts` include faults that the kernel itself takes, as in a read into
+                                  ///< fresh memory
+  bool light = false;             ///< whether the watch used no tracepoints and no counting events in the program's
+                                  ///< threads
+  bool forked = false;            ///< whether a process forked during the watch
+  std::uint64_t tree_faults = 0;  ///< minor faults in /proc, of the processes and of children that the processes waited
+                                  ///< for
   std::string why_no_pages;
-  std::uint64_t faults_before_exec = 0;                    ///< of `run`: not the program's
-  Count throttled_ns = NotAvailable{"several processes"};  ///< for which a CPU quota stopped its control group
+  std::uint64_t faults_before_exec = 0;                    ///< faults of `run` before its exec, which do not belong to
+                                                           ///< the program
+  Count throttled_ns = NotAvailable{"several processes"};  ///< time for which a CPU quota stopped the program's control
+                                                           ///< group
   std::uint64_t huge_bytes = 0;  ///< bytes in huge pages that any program on this machine populated during the watch
-  std::uint64_t huge_shared_bytes = 0;  ///< the same of shared memory
-  std::string denied;                   ///< why nothing was sampled; empty: samples were taken
+  std::uint64_t huge_shared_bytes = 0;  ///< bytes in huge pages of shared memory that any program on this machine
+                                        ///< populated during the watch
+  std::string denied;                   ///< why nothing was sampled; empty if samples were taken
   ProfileData profile;
   CpuSamples cpu;
   std::vector<FaultPlace> places;
@@ -70,17 +77,17 @@ struct OutsideData {
   std::optional<StoreSizes> store_sizes;
 };
 
-/// Watches a program by what the kernel counts and samples: nothing is written into it, and it is never stopped.
+/// Watches a program by the kernel's counts and samples. The watch never writes into the program and never stops it.
 class OutsideWatch {
  public:
-  /// The program that the calling thread starts next.
+  /// Watches the program that the calling thread starts next.
   OutsideWatch();
-  /// Processes that run. Throws UsageError if they have ended.
+  /// Watches running processes. Throws UsageError if the processes have ended.
   OutsideWatch(WatchScope& scope, bool sizes);
   OutsideWatch(const OutsideWatch&) = delete;
   OutsideWatch& operator=(const OutsideWatch&) = delete;
 
-  /// All but command, program, run and the times of the run. Once.
+  /// Returns all data but command, program, run and the times of the run. Call this once.
   OutsideData finish();
 
  private:
@@ -99,17 +106,18 @@ class OutsideWatch {
   HoldingsWatch holdings_;
   FaultPlaces places_;
   ReturnPlaces returns_;
-  Places<std::uint64_t> stores_;  ///< samples in stores of zeros
+  Places<std::uint64_t> stores_;  ///< for each place, the number of samples in stores of zeros
   PageCounts pages_;
   std::unique_ptr<StoreSizesWatch> sizes_;
   std::unique_ptr<ProfileRecorder> recorder_;
 };
 
-/// Runs a program to its end. `words`: its command; `program`: its file. Throws UsageError if it could not be started.
+/// Runs and watches a program to its end. `words` is the command, and `program` the program's file. Throws UsageError
+/// if the program could not be started.
 OutsideData watch_command(const std::vector<std::string>& words, const std::string& program);
 
-/// Processes that run, for so many seconds or until a signal asks for an end; a single one until it ends.
-/// `sizes`: with every store of zeros. Throws MachineError if that is not permitted.
+/// Watches running processes for a number of seconds, or until a signal asks to stop. A single process is watched at
+/// most until it ends. `sizes`: count every store of zeros. Throws MachineError if the kernel does not permit this.
 OutsideData watch_scope(WatchScope scope, double seconds, bool sizes);
 
 }  // namespace zerotax::record

@@ -11,13 +11,14 @@
 
 namespace zerotax::record {
 
-/// Blocks by their address, for several threads, without a lock. `Block` has a member `begin`, which is never 0. In
-/// memory that is not part of the program's anonymous memory.
+/// A table of blocks by their address, which several threads use without a lock. `Block` has a member `begin`, which is
+/// never 0. The table's memory does not count as the program's anonymous memory.
 template <typename Block>
 class BlockTable {
  public:
-  /// Empties the table, or (`keep`) keeps its blocks: in a child of fork, whose parent keeps the memory that both see.
-  /// `unknown`: the caller may ask for an address that belongs to no block, and handles that case itself.
+  /// Empties the table. With `keep`, copies its blocks to new memory instead, because a child of fork would otherwise
+  /// share the table's memory with its parent. `unknown`: may_have() must return true for every address, because the
+  /// caller handles unknown blocks itself.
   void open(bool keep, bool unknown) {
     for (std::size_t level = 0; level < kLevels; ++level) {
       std::byte* const before = levels_[level];
@@ -28,7 +29,7 @@ class BlockTable {
       ::munmap(before, bytes_of(level));
     }
     if (keep) return;
-    // Written to only where it must be: a page of it is a page fault of every program that starts.
+    // A filter is written only if it must change, because the write would populate a page in every program that starts.
     const std::uint8_t first = unknown ? kUnknown : 0;
     for (auto& filter : filters_) {
       if (filter.load(std::memory_order_relaxed) != first) filter = first;
@@ -36,16 +37,16 @@ class BlockTable {
     levels_used_ = 0;
   }
 
-  /// Whether a block may be remembered: the one question that every free asks, for there are a few in every C++
-  /// program.
+  /// Whether a block may be in the table. Every free calls this function first. The answer is usually false, because
+  /// most C++ programs have only a few remembered blocks.
   [[nodiscard]] bool may_have(const void* block) const {
     return filters_[filter_of(block)].load(std::memory_order_relaxed) != 0;
   }
 
-  /// Remembers a block; returns false if there is no room.
+  /// Remembers a block. Returns false if there is no room.
   bool remember(const Block& block) {
     const auto* const address = reinterpret_cast<const void*>(block.begin);
-    // One that was freed behind our back may still be there.
+    // The table may still contain an old block at this address, whose free was not seen.
     Block stale;
     if (may_have(address)) take(address, stale);
     for (std::size_t level = 0; level < kLevels && have_level(level); ++level) {
@@ -62,7 +63,7 @@ class BlockTable {
     return false;
   }
 
-  /// Forgets a block and says what it was; false if it is not remembered.
+  /// Removes a block and copies its data to `found`. Returns false if the table does not contain the block.
   bool take(const void* block, Block& found) {
     const auto begin = reinterpret_cast<std::uintptr_t>(block);
     const auto forget = [&](std::atomic<std::uintptr_t>& slot, Block& known) {
@@ -78,7 +79,7 @@ class BlockTable {
     return false;
   }
 
-  /// Calls visit(context, block) for each; what it changes is kept.
+  /// Calls visit(context, block) for each block. The visit may change the block.
   void for_each(void (*visit)(void* context, Block& block), void* context) {
     for (std::size_t level = 0; level < levels_used_; ++level) {
       if (levels_[level] == nullptr) continue;
@@ -89,17 +90,18 @@ class BlockTable {
   }
 
  private:
-  // A bucket of eight addresses is one cache line. Level k has 64 << k buckets, 2 million blocks in all levels. A level
-  // is mapped and used when a bucket of the level above is full. So few blocks take few pages, and little of the
-  // program's address space (RLIMIT_AS).
+  // A bucket of eight addresses is one cache line. Level k has 64 << k buckets; all levels together have room for 2
+  // million blocks. A level is mapped when a bucket of the level above is full. A few blocks therefore take few pages,
+  // and little of the program's address space (RLIMIT_AS).
   static constexpr std::size_t kSlots = 8;
   static constexpr std::size_t kFirstBuckets = 64;
   static constexpr std::size_t kLevels = 12;
-  /// How many may be at an address, by a hash of it. kUnknown: it is no longer known.
+  /// Number of filters. A filter counts the blocks whose addresses have the same hash; kUnknown: the count is not
+  /// known.
   static constexpr std::size_t kFilters = 1024;
   static constexpr std::uint8_t kUnknown = 255;
   static std::size_t filter_of(const void* block) {
-    constexpr unsigned kShift = 64 - 10;  // 2^10 is kFilters
+    constexpr unsigned kShift = 64 - 10;  // a hash has 64 bits, and kFilters is 2^10
     return ((reinterpret_cast<std::uintptr_t>(block) >> 4) * 0x9e3779b97f4a7c15) >> kShift;
   }
 
@@ -119,11 +121,11 @@ class BlockTable {
     return reinterpret_cast<Block*>(memory + buckets_of(level) * sizeof(Bucket))[index];
   }
 
-  /// Maps a level that has not been used yet. Returns false if there is no memory for it.
+  /// Maps a level if it is not mapped yet. Returns false if there is no memory for the level.
   bool have_level(std::size_t level) {
     if (levels_[level] != nullptr) return true;
     const OwnWork own;
-    // A shared mapping, which the kernel does not count as the program's anonymous memory.
+    // The mapping is shared, so that the kernel does not count it as the program's anonymous memory.
     void* const memory =
         ::mmap(nullptr, bytes_of(level), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;
@@ -137,7 +139,7 @@ class BlockTable {
     return true;
   }
 
-  /// Calls visit(slot, block) for the slots of a level that may hold a block, until the call returns true.
+  /// Calls visit(slot, block) for the slots of a level that may hold a block, until a call of visit() returns true.
   template <typename Visit>
   bool find_slot(std::uintptr_t begin, std::size_t level, Visit visit) {
     const std::uint64_t hash = (begin >> 4) * 0x9e3779b97f4a7c15;
@@ -154,7 +156,7 @@ class BlockTable {
     for (std::size_t i = 0; i < buckets_of(level) * kSlots; ++i) visit(slot_at(memory, i), block_at(memory, level, i));
   }
 
-  /// One more or less; what cannot be counted is no longer known.
+  /// Changes the count of a filter. A count that overflows becomes unknown.
   void count(const void* block, int change) {
     std::atomic<std::uint8_t>& filter = filters_[filter_of(block)];
     std::uint8_t known = filter;
@@ -168,7 +170,7 @@ class BlockTable {
     }
   }
 
-  /// If there is no memory for them, the blocks of the level are forgotten.
+  /// Copies a level. If there is no memory for the copy, the child forgets the blocks of the level.
   void copy(std::byte* from, std::size_t level) {
     std::size_t index = 0;
     std::byte* const to = have_level(level) ? levels_[level].load() : nullptr;
@@ -182,7 +184,7 @@ class BlockTable {
   }
 
   std::atomic<std::uint8_t> filters_[kFilters];
-  std::atomic<std::byte*> levels_[kLevels];  ///< nullptr: not mapped
+  std::atomic<std::byte*> levels_[kLevels];  ///< a level that is not mapped is nullptr
   std::atomic<std::size_t> levels_used_{0};
 };
 

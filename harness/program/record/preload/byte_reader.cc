@@ -17,7 +17,7 @@ std::uint64_t ByteReader::number(std::size_t bytes) {
 }
 
 std::int64_t ByteReader::signed_number(std::size_t bytes) {
-  if (bytes == 0) return 0;  // a shift by 64 has no result
+  if (bytes == 0) return 0;  // A shift by 64 is undefined.
   const std::size_t unused = 64 - 8 * bytes;
   return static_cast<std::int64_t>(number(bytes) << unused) >> unused;
 }

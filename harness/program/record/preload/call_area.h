@@ -8,24 +8,27 @@
 
 namespace zerotax::record {
 
-/// How calls of the allocator come from recorded programs to the driver, for `record --calls`: a ring in shared memory
-/// for each thread, which the driver empties while the program runs. Addresses cross here, and go no further.
+/// The shared memory through which recorded programs pass the allocator's calls to the driver (`record --calls`). Each
+/// thread has a ring, which the driver empties while the program runs. The driver writes no addresses into the file.
 
 inline constexpr const char* kCallsVariable = "ZEROTAX_CALLS";
 
-/// From this size on, what of a block is populated is looked at before it is given back.
+/// Size in bytes from which the populated pages of a block are recorded before it is freed.
 inline constexpr std::size_t kPagedBytes = std::size_t{16} << 10;
 
-inline constexpr std::uint32_t kRingCalls = 1U << 15;   ///< in a ring: 1 MiB, of which a thread takes what it needs
-inline constexpr std::uint32_t kPieceCalls = 1U << 11;  ///< pages are taken, and the driver is woken, once for so many
-inline constexpr unsigned kTimeShift = 16;              ///< of RawCall::time
-inline constexpr std::size_t kRings = 1024;             ///< threads at once, of all processes
+inline constexpr std::uint32_t kRingCalls = 1U << 15;   ///< calls in a ring (1 MiB); a thread populates the ring's
+                                                        ///< pages only as needed
+inline constexpr std::uint32_t kPieceCalls = 1U << 11;  ///< number of calls after which a thread populates further
+                                                        ///< pages and wakes the driver
+inline constexpr unsigned kTimeShift = 16;              ///< unit of RawCall::time: 2^16 ns
+inline constexpr std::size_t kRings = 1024;             ///< maximum number of threads of all processes at one time
 inline constexpr std::size_t kStreams = 16'384;
 
-/// kGrowing: realloc begins, and its old block is no longer there; kGrown: it ended. kTouched: one range of populated
-/// pages of a block that is about to end; kEnd: of a thread. Of anonymous memory that the program maps for itself:
-/// kMapped; kPopulated: a range of it that is populated; kReturned: it returns a range of it and keeps the addresses;
-/// kUnmapped; of this, or of a block: kHuge, a range that it asked huge pages for.
+/// Kinds of calls. `kGrowing`: realloc begins, and its old block is gone. `kGrown`: realloc ended. `kTouched`: a range
+/// of populated pages of a block that is about to end. `kEnd`: a thread ends. `kMapped`: the program itself maps
+/// anonymous memory. `kPopulated`: a range of a mapping is populated. `kReturned`: the program returns a range of a
+/// mapping and keeps the addresses. `kUnmapped`: the program unmaps a range of a mapping. `kHuge`: the program asks for
+/// huge pages in a range of a mapping or of a block.
 enum class RawKind : std::uint8_t {
   kMalloc,
   kCalloc,
@@ -44,20 +47,20 @@ enum class RawKind : std::uint8_t {
 };
 
 struct RawCall {
-  std::uint64_t ticket;  ///< its place among the calls of all threads of the process
+  std::uint64_t ticket;  ///< position among the calls of all threads of the process
   RawKind kind;
-  std::uint8_t alignment;  ///< its binary logarithm
+  std::uint8_t alignment;  ///< binary logarithm of the alignment
   std::uint8_t padding[2];
-  std::uint32_t time;     ///< since the stream began, in units of 2^16 ns; 0: not read
-  std::uint64_t address;  ///< of the block; kGrown: 0 if realloc failed
-  std::uint64_t bytes;    ///< asked for; kTouched: the first page in the block, and their number from bit 32 on
+  std::uint32_t time;     ///< time since the stream began, in units of 2^16 ns; 0: not read
+  std::uint64_t address;  ///< address of the block; kGrown: 0 if realloc failed
+  std::uint64_t bytes;    ///< bytes requested; kTouched: first page in the block, and number of pages from bit 32 on
 };
 
 struct CallRing {
-  std::atomic<std::uint32_t> stream;            ///< 1 + that of the process, once all else is there
-  std::uint32_t thread;                         ///< its number in its process, from 0
-  alignas(64) std::atomic<std::uint64_t> head;  ///< calls ever written
-  alignas(64) std::atomic<std::uint64_t> tail;  ///< calls ever read
+  std::atomic<std::uint32_t> stream;            ///< 1 + the index of the process's stream; set last
+  std::uint32_t thread;                         ///< number of the thread in its process, from 0
+  alignas(64) std::atomic<std::uint64_t> head;  ///< number of calls written so far
+  alignas(64) std::atomic<std::uint64_t> tail;  ///< number of calls read so far
   alignas(kLeastPageBytes) RawCall calls[kRingCalls];
 };
 
@@ -68,23 +71,23 @@ struct CallStream {
   std::atomic<std::uint32_t> ready;
   std::atomic<std::uint32_t> ended;
   std::int32_t pid;
-  std::uint32_t parent;     ///< of a child of fork: 1 + the stream of its parent
-  std::uint64_t forked_at;  ///< the ticket of the fork in the parent; kNoTicket: unknown
+  std::uint32_t parent;     ///< for a child of fork: 1 + the index of its parent's stream
+  std::uint64_t forked_at;  ///< ticket of the fork in the parent; kNoTicket: unknown
   std::int64_t started_ns;  ///< CLOCK_MONOTONIC
   std::atomic<std::uint64_t> tickets;
   std::atomic<std::uint32_t> threads;
-  std::atomic<std::uint64_t> lost;   ///< threads that found no ring
-  std::uint64_t image_zeroed_bytes;  ///< ImagePages, at its end
+  std::atomic<std::uint64_t> lost;   ///< number of threads that found no ring
+  std::uint64_t image_zeroed_bytes;  ///< ImagePages::zeroed at the end of the process
   std::uint64_t image_copied_bytes;
 };
 inline constexpr std::uint64_t kNoTicket = ~std::uint64_t{0};
 
 struct CallArea {
   std::uint64_t magic;
-  std::atomic<std::uint32_t> stopped;   ///< 1: the driver takes no more
+  std::atomic<std::uint32_t> stopped;   ///< 1: the driver takes no further calls
   std::atomic<std::uint32_t> sleeping;  ///< 1: the driver waits for `wake` to change (futex(2))
   std::atomic<std::uint32_t> wake;
-  std::atomic<std::uint32_t> tick;  ///< changes each few milliseconds: threads then read the clock
+  std::atomic<std::uint32_t> tick;  ///< changes every few milliseconds; after a change, threads read the clock
   std::atomic<std::uint32_t> streams_used;
   std::atomic<std::uint32_t> rings_used;
   std::atomic<RingState> ring_states[kRings];

@@ -12,29 +12,29 @@
 #include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
 
-// Weak: glibc has it since 2.32 (sys/single_threaded.h).
+// Weak, because only glibc 2.32 and later have this symbol (sys/single_threaded.h).
 extern "C" [[gnu::weak]] char __libc_single_threaded;  // NOLINT(bugprone-reserved-identifier)
 
 namespace zerotax::record {
 namespace {
 
-/// What a thread writes to.
+/// The state of a thread that writes calls into its ring.
 struct Writer {
   CallRing* ring;
   std::uint64_t head;
-  std::uint64_t limit;        ///< of head: from here on there is to ask
-  std::uint64_t populated;    ///< calls of the ring that are backed by pages
-  std::int64_t clock_ns;      ///< when the clock was read last
-  std::uint32_t until_clock;  ///< calls
-  std::uint32_t tick;         ///< the driver's, when the clock was read last
+  std::uint64_t limit;        ///< value of head at which the thread must check the ring again
+  std::uint64_t populated;    ///< number of calls in the ring that are backed by pages
+  std::int64_t clock_ns;      ///< time of the last reading of the clock
+  std::uint32_t until_clock;  ///< calls until the next reading of the clock
+  std::uint32_t tick;         ///< CallArea::tick at the last reading of the clock
   std::uint64_t forked_at;
-  bool over;  ///< it ended, or found no ring
+  bool over;  ///< whether the thread ended, or found no ring
 };
 constinit thread_local Writer writer [[gnu::tls_model("initial-exec")]] = {};
 
 CallArea* area = nullptr;
 CallStream* stream = nullptr;
-constinit std::atomic<bool> gave_up{false};  ///< the driver no longer empties rings
+constinit std::atomic<bool> gave_up{false};  ///< whether the driver no longer empties rings
 pthread_key_t end_key;
 bool has_end_key = false;
 
@@ -42,7 +42,7 @@ CallRing* ring_at(std::size_t index) {
   return reinterpret_cast<CallRing*>(reinterpret_cast<char*>(area) + kRingsOffset) + index;
 }
 
-/// The index of a ring that nobody has, or kRings.
+/// Takes a free ring. Returns the ring's index, or kRings if no ring is free.
 std::size_t take_ring() {
   const std::size_t used = area->rings_used;
   for (std::size_t i = 0; i < used && i < kRings; ++i) {
@@ -57,7 +57,7 @@ std::size_t take_ring() {
   return kRings;
 }
 
-/// Whether recording has stopped. gave_up makes this final, because another process may write to the area.
+/// Whether recording has stopped. `gave_up` makes a stop final, even if another process changes the area.
 bool has_stopped() { return gave_up || area->stopped != 0; }
 
 void wake_driver() {
@@ -66,7 +66,7 @@ void wake_driver() {
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&area->wake), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-/// The ring is full. Returns false if nobody empties it any more.
+/// Waits while the ring is full. Returns false if the driver does not empty it any more.
 bool wait_for_driver(const CallRing& ring, std::uint64_t head) {
   constexpr std::int64_t kPatience_ns = 10'000'000'000;
   const std::int64_t began = monotonic_ns();
@@ -85,14 +85,15 @@ void lose() {
   writer.ring = nullptr;
 }
 
-/// Sets the limit for the next piece of the ring, once it may be written.
+/// Sets the limit to the end of the next piece of the ring once that piece may be written. Returns false if no further
+/// calls can be written.
 bool next_piece() {
   Writer& own = writer;
   const OwnWork work;
   if (has_stopped()) return false;
   wake_driver();
   if (!wait_for_driver(*own.ring, own.head)) {
-    // Nobody listens: nor will anybody later.
+    // The driver has not emptied the ring for a long time, and is not expected to do so later.
     gave_up = true;
     area->stopped = 1;
     return false;
@@ -106,7 +107,7 @@ bool next_piece() {
   return own.limit != own.head;
 }
 
-/// The thread's ring, or nullptr if it has none and gets none.
+/// Gives the thread a ring. Returns false if the thread cannot have a ring.
 bool begin_thread() {
   Writer& own = writer;
   if (own.over || stream == nullptr || has_stopped()) return false;
@@ -128,10 +129,10 @@ bool begin_thread() {
   return true;
 }
 
-/// Where the thread's next call is written; nullptr: nowhere.
+/// Returns the slot for the thread's next call, or nullptr if calls cannot be written.
 RawCall* next_call() {
   Writer& own = writer;
-  // A new child of fork, which has not begun its stream.
+  // This thread is in a new child of fork, which has not begun its stream.
   if (guard.alive == 0 && process != nullptr) return nullptr;
   if (own.ring == nullptr && !begin_thread()) return nullptr;
   if (own.head == own.limit && !next_piece()) return nullptr;
@@ -140,7 +141,8 @@ RawCall* next_call() {
 
 void publish() { writer.ring->head.store(++writer.head, std::memory_order_release); }
 
-/// Without the bus lock while there is but one thread: who starts a second one clears the C library's flag before.
+/// Returns the next ticket. In a process with a single thread, this takes no bus lock. A second thread cannot
+/// interfere, because its start first clears the C library's flag.
 std::uint64_t next_ticket() {
   if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) {
     return stream->tickets.fetch_add(1, std::memory_order_relaxed);
@@ -150,8 +152,8 @@ std::uint64_t next_ticket() {
   return ticket;
 }
 
-/// RawCall::time. To read the clock takes as long as a call: calls that follow each other fast have it read for one in
-/// sixteen, and the first after a pause.
+/// Returns RawCall::time. Reading the clock takes as long as a recorded call of the allocator. Therefore the clock is
+/// read only for one of sixteen fast successive calls, and for the first call after a pause.
 [[gnu::noinline]] std::uint32_t read_clock() {
   constexpr std::int64_t kSlow_ns = 10'000;
   const std::int64_t now = monotonic_ns();
@@ -161,9 +163,10 @@ std::uint64_t next_ticket() {
   return static_cast<std::uint32_t>((now - stream->started_ns) >> kTimeShift);
 }
 
-/// The last of the destructors of a thread's values: those of allocators and of the program may still free.
+/// Ends a thread's ring in a late round of thread-specific destructors, because destructors of allocators and of the
+/// program may still free blocks.
 void end_thread(void* ring) {
-  constexpr unsigned kRounds = 3;  // PTHREAD_DESTRUCTOR_ITERATIONS is 4
+  constexpr unsigned kRounds = 3;  // one round less than the C library's PTHREAD_DESTRUCTOR_ITERATIONS (4)
   constinit static thread_local unsigned round [[gnu::tls_model("initial-exec")]] = 0;
   if (++round < kRounds && ::pthread_setspecific(end_key, ring) == 0) return;
   if (writer.ring != ring) return;
@@ -199,7 +202,7 @@ bool open_call_area() {
   if (area != nullptr) return false;
   SharedMemory memory(kCallsVariable, kCallAreaMagic, kCallAreaBytes);
   if (!memory.found()) return false;
-  // With the rings of threads to come: a program may forbid itself to open files.
+  // The rings of future threads are mapped here as well, because a program may forbid itself to open files later.
   area = static_cast<CallArea*>(memory.map(0, kCallAreaBytes));
   if (area == nullptr) return false;
   memory.keep();

@@ -14,19 +14,20 @@ bool calls_noted = false;
 
 namespace {
 
-Real next{};  ///< the functions after those here
+Real next{};  ///< the allocator's functions, which the recording functions call
 
-/// A block whose pages are looked at before it is given back.
+/// A block whose populated pages are recorded before it is freed.
 struct PagedBlock {
   std::uintptr_t begin;
   std::uint64_t bytes;
 };
 constinit BlockTable<PagedBlock> paged_blocks;
-/// What the program mapped for itself. It may have unmapped parts since: the driver knows.
+/// Memory that the program itself mapped. A range stays in the table when parts of it are unmapped, because the driver
+/// keeps track of the unmapped parts.
 constinit BlockTable<PagedBlock> mapped_ranges;
-std::uint64_t early_bytes = 0;  ///< that libraries populated before the first call was noted
+std::uint64_t early_bytes = 0;  ///< bytes that libraries populated before the first call was recorded
 
-/// A range of populated pages, with the first of them counted from that on which the block begins.
+/// Records a range of populated pages. The page on which the block begins has number 0.
 void note_range(void* context, AddressRange pages) {
   const auto& block = *static_cast<const PagedBlock*>(context);
   const std::uint64_t first = (pages.begin - page_floor(block.begin)) / page_bytes();
@@ -34,7 +35,8 @@ void note_range(void* context, AddressRange pages) {
   note_call(RawKind::kTouched, reinterpret_cast<const void*>(block.begin), first | number << 32);
 }
 
-/// Notes the populated pages of a block: an empty range first, so that a block without any is told from an unknown one.
+/// Records the populated pages of a block. An empty range is written first. This distinguishes a block without
+/// populated pages from a block whose pages are unknown.
 void note_pages(PagedBlock& block) {
   if (process == nullptr) return;
   const OwnWork own;
@@ -107,7 +109,8 @@ void noted_free(void* block) {
   released_noted(block, [&] { next.free(block); });
 }
 
-/// In `real`; but for memset and the rest, which are nobody's calls of the allocator.
+/// Replaces the allocator's functions in `real` with the recording functions. memset and its siblings are not allocator
+/// functions, and stay.
 void stand_before_allocator() {
   next = real;
 #define ZEROTAX_NOTE(Result, name, symbol, parameters, arguments) real.name = noted_##name;
@@ -126,7 +129,7 @@ void begin_calls() {
 }
 
 void note_early_memory() {
-  // The C library's own allocator has its memory in the heap.
+  // The C library's own allocator keeps its memory in the heap of brk.
   if (calls_noted && allocator_code.bytes() == 0) early_bytes = other_pages();
 }
 

@@ -9,49 +9,53 @@
 
 namespace zerotax::record {
 
-/// Notes the calls of the allocator for `record --calls`. Functions that note stand before the allocator's in `real`,
-/// where that was asked for: elsewhere it costs nothing.
+/// Records the calls to the allocator for `record --calls`. The recording functions replace the allocator's functions
+/// in `real` only if calls are recorded, so that other recordings have no overhead.
 
-/// Whether calls are noted in this process.
+/// Whether calls are recorded in this process.
 extern bool calls_noted;
 
-/// Begins to, if the driver wants it; may be called again while nothing is known yet. As early as the allocator's
-/// functions are known: libraries allocate before our constructor.
+/// Starts to record calls if the driver requests them. May be called again while allocator functions are still missing.
+/// Recording starts as soon as the functions are known, because libraries allocate before the recorder's constructor
+/// runs.
 void begin_calls();
-/// Other libraries have begun: another allocator's memory, of a library that brings one, is no block of ours.
+/// Records memory that other libraries' own allocators populated, which belongs to no recorded block. Call this after
+/// the constructors of other libraries.
 void note_early_memory();
-/// The process is not recorded after all.
+/// Stops recording calls. Used if the process is not recorded after all.
 void stop_calls();
-/// A child of fork begins a stream of its own.
+/// Starts a stream in a child of fork.
 void begin_calls_in_child();
-/// Before a fork, in the thread that forks.
+/// Call this before a fork, in the thread that forks.
 void note_fork();
-/// After it, in the parent.
+/// Call this after a fork, in the parent.
 void note_forked();
-/// What is populated of the blocks that the process still has; and the stream ends here, unless an exec fails.
+/// Records the populated pages of the blocks that the process still has, and ends the stream. The stream continues if
+/// an exec fails.
 void note_held_blocks();
 
-/// A call that returned a block. A thread inside the allocator notes nothing.
+/// Records a call that returned a block, unless the thread is inside the allocator.
 void note_allocation(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment);
-/// A block is about to be given back.
+/// Records that a block is about to be freed.
 void note_release(const void* block);
-/// Before and after realloc.
+/// Call note_growing() before a realloc, and note_grown() after it.
 void note_growing(const void* old);
 void note_grown(const void* block, std::uint64_t bytes);
 
-/// Not inside the allocator, nor in our own work.
+/// Whether the thread is neither inside the allocator nor in the recorder's own work.
 inline bool notes_here(const ThreadState& thread) {
   return calls_noted && !thread.in_allocator && thread.now.inside != Inside::kOwn;
 }
 
-/// The program mapped anonymous memory for itself.
+/// Records that the program mapped anonymous memory itself.
 void note_mapped(AddressRange range);
-/// It is about to return some, by munmap, or (`kept`) but for its addresses.
+/// Records that the program is about to return mapped memory. With `kept`, the program keeps the addresses; otherwise,
+/// it unmaps them.
 void note_unmapping(AddressRange range, bool kept);
-/// It asked for huge pages.
+/// Records that the program asked for huge pages in a range.
 void note_huge(AddressRange range);
 
-/// Calls a function of the allocator that returns a block of so many bytes, or nullptr.
+/// Calls a function of the allocator that returns a block of `bytes` bytes, or nullptr, and records the call.
 template <typename Allocate>
 inline void* allocated_noted(RawKind kind, std::uint64_t bytes, std::uint8_t alignment, Allocate allocate) {
   ThreadState& thread = state;
@@ -63,7 +67,8 @@ inline void* allocated_noted(RawKind kind, std::uint64_t bytes, std::uint8_t ali
   return block;
 }
 
-/// The same for one that gives a block back: noted before another thread can get it.
+/// Calls a function that frees a block. The free is recorded first, because another thread may get the block
+/// immediately.
 template <typename Release>
 inline void released_noted(const void* block, Release release) {
   ThreadState& thread = state;
@@ -76,18 +81,19 @@ inline void released_noted(const void* block, Release release) {
 
 /// The rings of this process's threads, and its stream (call_area.h).
 
-/// Opens them, once; false if the driver does not want calls, or there is no room for one more process.
+/// Opens the area once. Returns false if the driver does not record calls, or there is no room for another process.
 bool open_call_area();
-/// A child of fork begins a stream of its own; false if there is no room.
+/// Starts a stream in a child of fork. Returns false if there is no room for the stream.
 bool begin_child_stream();
-/// Not so in a child of vfork.
+/// Whether the stream belongs to this process; false in a child of vfork.
 bool is_own_stream();
-/// The process ends, or becomes another program.
+/// Ends the stream when the process ends, or executes another program.
 void end_stream(ImagePages image);
 
-/// Writes a call into the thread's ring, which it gets with its first one.
+/// Writes a call into the thread's ring. The first call gives the thread a ring.
 void note_call(RawKind kind, const void* block, std::uint64_t bytes, std::uint8_t alignment = 0);
-/// Before a fork, in the thread that forks: the child knows by it where it began. After it, in the parent: forgets it.
+/// Records a fork. Call note_fork_call() before the fork, in the thread that forks, so that the child knows where its
+/// stream begins. After the fork, call forget_fork() in the parent.
 void note_fork_call();
 void forget_fork();
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every function that stands in for one of the allocator's does around it. Inline: the way of small requests is
-// short.
+// Work before and after each function that replaces an allocator function. The code is inline, because the path of
+// small requests must be short.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace zerotax::record {
 
-/// Counts a call; returns its class of sizes.
+/// Counts a call, and returns its size class.
 inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t bytes) {
   const std::uint32_t size_class = class_of(bytes);
   CallRow& row = block.calls[kind][size_class];
@@ -27,14 +27,14 @@ inline std::uint32_t count_call(ThreadBlock& block, CallKind kind, std::size_t b
   return size_class;
 }
 
-/// Remembers the block that the program gets now: a memset of zeros right after would clear it.
+/// Remembers the block that the program gets now, because the program may clear it immediately by a memset.
 inline void remember(ThreadState& thread, const void* block, std::size_t bytes) {
   thread.last_begin = reinterpret_cast<std::uintptr_t>(block);
   thread.last_bytes = bytes;
   thread.over_aligned = false;
 }
 
-/// Calls the allocator: what it stores meanwhile is its own.
+/// Calls the allocator. Stores during the call are the allocator's own.
 template <typename Allocate>
 inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::uint32_t size_class, Allocate allocate) {
   thread.now = {inside, size_class};
@@ -45,7 +45,7 @@ inline void* call(ThreadState& thread, ThreadBlock* armed, Inside inside, std::u
   return block;
 }
 
-/// The same with one call now and then looked at.
+/// Calls the allocator and examines the pages that the call populated.
 template <typename Allocate>
 [[gnu::noinline]] void* look_at_call(ThreadState& thread, ThreadBlock* armed, Call what, SiteKind kind,
                                      std::size_t bytes, Allocate allocate) {
@@ -79,7 +79,7 @@ inline void* counted_now(ThreadState& thread, std::size_t bytes, Allocate alloca
   return block;
 }
 
-/// Gets a block of the allocator by `allocate`, and counts it as malloc.
+/// Gets a block by `allocate`, and counts the call as malloc.
 template <typename Allocate>
 inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
   ThreadState& thread = state;
@@ -90,7 +90,7 @@ inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
   return counted_now(thread, bytes, allocate);
 }
 
-/// The same with an alignment.
+/// Gets an aligned block by `allocate`, and counts the call as malloc.
 template <typename Allocate>
 inline void* counted_aligned(CalledFrom from, std::size_t alignment, std::size_t bytes, Allocate allocate) {
   void* const block = counted(from, bytes, allocate);
@@ -98,7 +98,7 @@ inline void* counted_aligned(CalledFrom from, std::size_t alignment, std::size_t
   return block;
 }
 
-/// Gives a block back by `release`, as the allocator's own work.
+/// Frees a block by `release`. Stores during the free are the allocator's own.
 template <typename Release>
 inline void call_release(ThreadState& thread, ThreadBlock* armed, Release release) {
   ++armed->free_calls;
@@ -109,7 +109,8 @@ inline void call_release(ThreadState& thread, ThreadBlock* armed, Release releas
   thread.armed = armed;
 }
 
-/// Where there is more to ask than in the short way: the first call of a thread, live blocks, what a call left behind.
+/// Frees a block if the short path does not apply: in a thread's first call, for a block that may be in the table of
+/// live blocks, or after a call that left data in ThreadState::call.
 template <typename Release>
 [[gnu::noinline]] void freed_with_care(ThreadState& thread, CalledFrom from, void* block, Release release) {
   if (is_early(block)) return;
@@ -124,7 +125,7 @@ template <typename Release>
   if (thread.eventful) note_return(thread, SiteKind::kFree, known ? &ended : nullptr);
 }
 
-/// Gives a block back by `release`.
+/// Frees a block by `release`, on the short path if possible.
 template <typename Release>
 inline void freed(CalledFrom from, void* block, Release release) {
   if (block == nullptr) return;

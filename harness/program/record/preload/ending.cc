@@ -1,5 +1,6 @@
-// The ways to end a process without its destructors, which a child of fork often takes: its books are closed first.
-// Also system calls by number, which end a process, make it another program or change mappings without the C library.
+// Functions that end a process without running its destructors; children of fork often call them. These functions first
+// close the process's counts. The function syscall is here, too: by this function, a program may end, execute another
+// program, or change mappings without the C library's other functions.
 #include "record/preload/ending.h"
 
 #include <linux/userfaultfd.h>
@@ -27,7 +28,8 @@ namespace {
 [[noreturn]] void end_now(int status) {
   if (is_sharer()) end_sharer();
   note_end();
-  // What _exit of the C library is; not by its syscall, which is ours.
+  // The C library's _exit makes the same system call. The C library's syscall function cannot be used here, because the
+  // recorder replaces it.
   while (true) {
     kernel_call(SYS_exit_group, status);
   }
@@ -44,7 +46,7 @@ extern "C" {
 
 [[gnu::visibility("hidden")]] int zerotax_watched_ioctl(int fd, unsigned long request, void* argument);
 
-/// The C library's; on the way to it nothing is touched, for the call may return twice.
+/// The C library's syscall, which gets all registers and the stack unchanged, because the call may return twice.
 [[gnu::visibility("hidden")]] zerotax::record::Syscall zerotax_real_syscall = zerotax::record::first_syscall;
 
 [[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
@@ -56,7 +58,7 @@ extern "C" {
     return zerotax_watched_ioctl(static_cast<int>(a), static_cast<unsigned long>(b), reinterpret_cast<void*>(c));
   }
   if (number == SYS_exit) {
-    // A program may have forbidden itself any other call (seccomp).
+    // The program may have forbidden itself all other system calls (seccomp).
     const bool may_share = zerotax::record::process != nullptr && zerotax::record::process->holdings.sharers_begun != 0;
     if (may_share && zerotax::record::is_sharer()) zerotax::record::end_sharer();
     return zerotax_real_syscall(number, a, b, c, d, e, f);

@@ -28,7 +28,7 @@ struct Sum {
   std::uint64_t bytes;
 };
 
-/// Calls visit(part of the range) for each page of `pages`.
+/// Calls visit(part) for the part of `range` on each page of `pages`.
 template <typename Visit>
 void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
   for (std::uintptr_t page = pages.begin; page < pages.end; page += page_bytes()) {
@@ -37,9 +37,9 @@ void for_each_page(AddressRange range, AddressRange pages, Visit visit) {
   }
 }
 
-/// Calls look(pagemap) with the descriptor that is kept: at first without asking whether it is still ours, for no other
-/// file answers the request of the kernel. Returns false if it has no answer; where pages can be looked at no more,
-/// that is noted.
+/// Calls look(pagemap) with the kept descriptor. The first attempt does not check that the descriptor is still the
+/// recorder's, because no other file answers the request. Returns false if there is no answer. If pages can no longer
+/// be examined, a gap is recorded.
 template <typename Look>
 bool ask_pagemap(Look look) {
   for (const bool sure : {method() == Pagemap::Method::kRead, true}) {
@@ -49,7 +49,7 @@ bool ask_pagemap(Look look) {
     errno = 0;
     const bool answered = look(pagemap);
     if (pagemap.release() == fd && answered) return true;
-    // Addresses that no program can have.
+    // With a checked descriptor, these results mean that the addresses are outside the range that programs can use.
     if (sure && (errno == 0 || errno == EFAULT || errno == EINVAL)) return false;
   }
   note_gap(kNoPagemap);
@@ -65,7 +65,7 @@ bool with_pagemap(Look look) {
 
 bool is_zero(AddressRange part) { return all_zero(reinterpret_cast<const void*>(part.begin), part.bytes()); }
 
-/// Whether whole pages can be read without a signal, whose handler in the program might not return.
+/// Whether whole pages can be read without a signal, because the program's handler of the signal might not return.
 bool are_readable(AddressRange pages) {
   if (::madvise(reinterpret_cast<void*>(pages.begin), pages.bytes(), MADV_POPULATE_READ) == 0) return true;
   // The kernel is older than 5.14, or the pages are protected.
@@ -126,7 +126,7 @@ Pagemap::Anonymous anonymous_in(AddressRange range) {
 }
 
 std::uint64_t zero_page_bytes() {
-  // The limit of x86-64 and arm64. A walk over unmapped addresses takes no time.
+  // The highest address on x86-64 and arm64. The kernel skips unmapped addresses without cost.
   constexpr std::uintptr_t kMostAddress = (std::uintptr_t{1} << 47) - kMostPageBytes;
   return method() == Pagemap::Method::kScan ? anonymous_in({0, kMostAddress}).zero : 0;
 }

@@ -1,5 +1,5 @@
-// Hooks of the exec functions. Each leaves a line in the arena, so a program that does not load the recorder is known
-// to have run. Hooks of functions that start a process which shares this one's memory are here, too.
+// Hooks of the exec functions. Each hook writes an entry into the arena, so that the program is known even if it does
+// not load the recorder. Hooks of functions that start a process with shared memory are here, too.
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, co
 
 using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
 
-// Looked up early: in a child of vfork or of a threaded program no lock may be taken.
+// The exec functions are looked up early, because a child of vfork, or of a threaded program, must not take a lock.
 struct RealExec {
   int (*execve)(const char*, Environment, Environment);
   int (*execvpe)(const char*, Environment, Environment);
@@ -86,7 +86,7 @@ ExecEntry* announce(const char* path, Environment environment, std::int64_t at_n
   return &entry;
 }
 
-/// Announces, tries, and takes it back if it failed.
+/// Announces a program and tries to execute it. Withdraws the announcement if that fails.
 template <typename Become>
 int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();
@@ -122,16 +122,17 @@ int spawned(Spawn spawn, pid_t* pid, const char* path, const posix_spawn_file_ac
   return status;
 }
 
-/// Calls become(arguments, environment) with the words of a variadic exec; the environment is ours unless one follows.
+/// Calls become(arguments, environment) with the arguments of a variadic exec. Passes the process's own environment if
+/// no environment follows the arguments.
 template <typename Become>
 int with_words(const char* first, va_list words, bool environment_follows, Become become) {
   va_list counting;
   va_copy(counting, words);
   std::size_t count = 1;
-  // The analyzer does not see that the caller's va_start made `words`.
+  // The analyzer does not see that the caller's va_start initialized `words`.
   while (va_arg(counting, const char*) != nullptr) ++count;  // NOLINT(clang-analyzer-valist.Uninitialized)
   va_end(counting);
-  // On the stack: a child of vfork may not allocate in its parent's memory.
+  // The arguments are copied to the stack, because a child of vfork must not allocate in its parent's memory.
   auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));
   arguments[0] = const_cast<char*>(first);
   for (std::size_t i = 1; i <= count; ++i) arguments[i] = va_arg(words, char*);
@@ -139,7 +140,7 @@ int with_words(const char* first, va_list words, bool environment_follows, Becom
   return become(arguments, environment);
 }
 
-/// The function that a process with the memory of another runs, and its argument.
+/// The start function of a process with shared memory, and its argument.
 struct SharerStart {
   int (*run)(void*);
   void* argument;
@@ -154,7 +155,7 @@ int run_sharer(void* start) {
 
 void note_sharer() {
   if (process == nullptr) return;
-  // The memory is this process's, which may be a child of fork that has no slot yet.
+  // This process owns the shared memory. If the process is a child of fork, it may not have a slot yet.
   if (guard.alive == 0) prepare(state);
   ++process->holdings.sharers_begun;
 }
@@ -258,7 +259,8 @@ ZEROTAX_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_
   return spawned(real_exec.posix_spawnp, pid, file, actions, attributes, arguments, environment);
 }
 
-/// A child that shares this process's memory is not its thread, and ends without calling the C library.
+/// If a child shares this process's memory without being its thread, it ends without calling the C library.
+/// run_sharer() therefore records its end.
 ZEROTAX_EXPORT int clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept {
   resolve_if_early();
   va_list more;
@@ -281,7 +283,7 @@ ZEROTAX_EXPORT int clone(int (*run)(void*), void* stack, int flags, void* argume
   return child;
 }
 
-/// The C library's vfork, which is called next (syscall_*.cc).
+/// Returns the C library's vfork, which the vfork in syscall_*.cc then calls.
 extern "C" [[gnu::visibility("hidden"), gnu::used]] void* zerotax_begin_vfork() {
   resolve_if_early();
   note_sharer();

@@ -25,7 +25,8 @@ struct Noted {
 constexpr std::size_t kNoted = 256;
 Noted noted[kNoted];
 std::atomic<std::size_t> noted_used{0};
-std::atomic<bool> is_full{false};  ///< they may be anywhere
+std::atomic<bool> is_full{false};  ///< whether a range was not remembered for lack of room, so that any mapping may
+                                   ///< have file pages
 
 constinit KeptFile maps("/proc/thread-self/maps");
 
@@ -46,8 +47,8 @@ bool may_have_copies(AddressRange range) {
 
 bool is_private_file(const Mapping& mapping) { return mapping.inode != 0 && !mapping.shared; }
 
-/// Adds the pages that a private mapping of a file has of its own, which are copies of the file's pages. Huge pages in
-/// such a mapping are hugetlbfs pages, which the kernel zeroes: transparent ones are in memory of no file.
+/// Adds the private pages of a private file mapping, which are copies of the file's pages. Huge pages in such a mapping
+/// are pages of hugetlbfs, which the kernel zeroes: transparent huge pages occur only in memory without a file.
 void add_pages(FilePages& sum, AddressRange range, bool hugetlb) {
   const auto found = anonymous_in(range);
   const std::uint64_t huge = hugetlb ? found.bytes : found.huge;
@@ -64,7 +65,7 @@ FilePages file_pages_in(AddressRange range) {
   return sum;
 }
 
-/// The part of anonymous memory that belongs to a program file or library: data without an initial value.
+/// Returns the part of an anonymous range that is a loaded file's data without an initial value.
 AddressRange data_in(AddressRange range) {
   dl_find_object object{};
   if (real.find_object == nullptr || real.find_object(reinterpret_cast<void*>(range.begin), &object) != 0) return {};
@@ -130,7 +131,8 @@ FilePages noted_file_pages() {
 
 FilePages all_file_pages(bool& made_code) {
   FilePages sum;
-  AddressRange run{};  // mappings that touch: a library has five, and each look is a system call
+  // Adjacent mappings are merged, because a library has five mappings, and examining one mapping takes a system call.
+  AddressRange run{};
   for_each_own_mapping([&](const Mapping& mapping) {
     made_code = made_code || (mapping.made_code && mapping.range.bytes() >= kLargeBytes);
     if (!is_private_file(mapping)) return;

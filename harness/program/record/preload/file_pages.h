@@ -6,47 +6,47 @@
 
 namespace zerotax::record {
 
-/// Opens what mappings are looked at with: at the start, and in a child of fork.
+/// Opens the file for reading mappings. Call this at the start, and in a child of fork.
 void open_mappings();
 
-/// A page of a private file mapping that the program writes to is copied, not zeroed, though it is anonymous from then
-/// on. Which mappings those are, /proc/self/maps knows; to read it is too much for each return of memory, so the ranges
-/// are remembered where the program mapped any.
+/// A write to a private file mapping copies the page. The copy is anonymous memory, but the kernel did not zero it.
+/// Reading /proc/self/maps to find these mappings takes too long for each return of memory. Therefore the ranges that
+/// the program maps privately are remembered.
 
-/// A file was mapped there privately.
+/// Remembers a private mapping of a file.
 void note_file_pages(AddressRange range);
 
-/// Nothing is mapped there any more; or it was moved.
+/// Forgets a range that is no longer mapped, or moves a range that was moved.
 void forget_file_pages(AddressRange range);
 void move_file_pages(AddressRange from, AddressRange to);
 
-/// The populated private anonymous memory in the pages of a range that the kernel zeroed: no copies of pages of
-/// files.
+/// Returns the populated private anonymous memory in the pages of a range that the kernel zeroed, without copies of
+/// file pages.
 Pagemap::Anonymous zeroed_in(AddressRange range);
 
 /// Bytes of private pages in mappings of files.
 struct FilePages {
   std::uint64_t copied = 0;
-  std::uint64_t hugetlb = 0;  ///< in pages of hugetlbfs, which the kernel zeroed
+  std::uint64_t hugetlb = 0;  ///< bytes in pages of hugetlbfs, which the kernel zeroed
 };
 
-/// Private pages in the ranges that were noted.
+/// Returns the private pages in the remembered ranges.
 FilePages noted_file_pages();
 
-/// Private pages in all mappings of files, those of the program itself and its libraries included. `made_code`: whether
-/// code was made in memory (64 KiB or more that no file has).
+/// Returns the private pages in all mappings of files, including those of the program itself and its libraries.
+/// `made_code` is set if code was made in memory (64 KiB or more outside files).
 FilePages all_file_pages(bool& made_code);
 
-/// What the program has without its allocator and mappings of its own: its data and that of its libraries, and the
-/// stack of its first thread. In bytes.
+/// Bytes of the program outside its allocator and its own mappings: the data of the program and its libraries, and the
+/// stack of the first thread.
 struct ImagePages {
-  std::uint64_t zeroed;  ///< by the kernel
-  std::uint64_t copied;  ///< from files
+  std::uint64_t zeroed;  ///< bytes of pages that the kernel zeroed
+  std::uint64_t copied;  ///< bytes of pages that were copied from files
 };
 ImagePages image_pages();
 /// Bytes in data without an initial value, and in the stack.
 std::uint64_t zeroed_image_bytes();
-/// All other anonymous memory, but for the heap of brk(2): in bytes.
+/// Bytes of all other anonymous memory, without the heap of brk(2).
 std::uint64_t other_pages();
 
 }  // namespace zerotax::record

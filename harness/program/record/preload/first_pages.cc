@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kFewest = 16;
 constexpr std::uint32_t kMost = 1 << 16;
-// Of the time since the look before, a look takes a 128th to a 512th.
+// The pause before a sample is 128 to 512 times as long as the previous sample took.
 constexpr std::int64_t kDear = 128;
 constexpr std::int64_t kCheap = 512;
 
@@ -20,7 +20,7 @@ std::int64_t faults_of_the_program() {
   return thread_minor_faults() - static_cast<std::int64_t>(own);
 }
 
-/// Uniformly in 1 ... 2 * look_every - 1.
+/// Chooses the number of calls until the next sample, uniformly from 1 to 2 * look_every - 1.
 void choose_next(ThreadState& thread) {
   thread.until_look = 1 + static_cast<std::uint32_t>(random_of(thread) % (2 * thread.look_every - 1));
 }

@@ -7,21 +7,23 @@
 
 namespace zerotax::record {
 
-/// Which small blocks have the kernel populate pages: one call now and then is looked at, chosen at random, and stands
-/// for those since the one before. The faults in the call count, and the pages of the block that are not populated when
-/// the program gets it. How often, the time decides that a look takes: about 1 % of the program's.
+/// Finds the small blocks for which the kernel populates pages. A randomly chosen call is examined, and stands for all
+/// calls since the previous examined call. FirstPages counts the faults in that call, and the pages of its block that
+/// are unpopulated when the program gets the block. The interval adapts to the duration of a sample, so that samples
+/// take about 1 % of the program's time.
 class FirstPages {
  public:
   explicit FirstPages(ThreadState& thread);
-  /// The call has returned a block: puts down what the kernel zeroes for it to its call stack.
+  /// Attributes to the current call stack the bytes that the kernel zeroes for the block. Call this when the examined
+  /// call has returned a block.
   void note(SiteKind kind, const void* block, std::size_t bytes) const;
 
  private:
   ThreadState& thread_;
-  std::int64_t faults_;  ///< without the recorder's own
+  std::int64_t faults_;  ///< faults of the thread, without those of the recorder
 };
 
-/// The first call of a thread that is looked at.
+/// Chooses the first call of a thread to examine.
 void begin_looks(ThreadState& thread);
 
 }  // namespace zerotax::record

@@ -12,9 +12,9 @@ namespace {
 
 // Encodings of pointers (DW_EH_PE_*).
 constexpr unsigned kOmitted = 0xff;
-constexpr unsigned kRelative = 0x10;  ///< to the place of the number itself
+constexpr unsigned kRelative = 0x10;  ///< DW_EH_PE_pcrel: relative to the place of the number itself
 
-/// The object in which an address of a table must lie: nothing outside it may be read.
+/// The object whose tables are read. Memory outside this object must not be read.
 struct Object {
   const unsigned char* begin;
   const unsigned char* end;
@@ -63,7 +63,7 @@ std::uint64_t read_pointer(ByteReader& reader, unsigned encoding) {
   return (encoding & 0x70) == kRelative ? value + place : value;
 }
 
-/// The bytes of an entry after its length; none if the entry ends the table, or is longer than 4 GiB.
+/// The bytes of an entry after its length; empty if the entry ends the table, or is longer than 4 GiB.
 ByteReader entry_at(const Object& object, const unsigned char* at) {
   ByteReader reader = object.from(at);
   const std::uint64_t length = reader.number(4);
@@ -126,8 +126,8 @@ bool find_object(std::uint64_t address, Object& object) {
   return object.has(object.header);
 }
 
-/// Searches the linker's sorted table: pairs of 32-bit distances, counted from the begin of .eh_frame_hdr, to a
-/// function and to its FDE.
+/// Searches the linker's sorted table. An entry has two 32-bit distances from the start of .eh_frame_hdr: to a function
+/// and to its FDE.
 bool find_function(std::uint64_t address, Function& function) {
   constexpr std::uint64_t kSortedTable = 0x3b;
   constexpr std::uint64_t kCount = 0x03;
@@ -156,7 +156,7 @@ bool find_function(std::uint64_t address, Function& function) {
          read_function(object, reinterpret_cast<const unsigned char*>(entry(below - 1, 1)), address, function);
 }
 
-/// Executes the instructions of a function up to an address.
+/// Executes the call frame instructions of a function up to an address.
 class Program {
  public:
   Program(const Common& common, FrameRules& rules) : common_(common), rules_(rules) {}
@@ -247,10 +247,10 @@ class Program {
       case 0x0f:
         rules_.cfa = {Kind::kExpression, 0, 0, expression(code)};
         return;
-      case 0x2d:  // on arm64: toggles whether the return address is signed
+      case 0x2d:  // on arm64, this instruction toggles whether the return address is signed
         rules_.is_signed = !rules_.is_signed;
         return;
-      case 0x2e:  // the size of arguments, which is not needed
+      case 0x2e:  // The size of arguments is not needed.
         code.leb();
         return;
       default:

@@ -22,16 +22,17 @@
 namespace zerotax::record {
 namespace {
 
-// Less than this makes no difference: it is not worth a look.
+// Returns of fewer bytes are negligible, and cause no sample of the process's memory.
 constexpr std::uint64_t kLookBytes = kLargeBytes;
 constexpr std::uint64_t kMostSampled = std::uint64_t{16} << 20;
 
-// Of the calling thread: the first one may end long before the process, and then has no memory any more.
+// These files show the calling thread, because the first thread may end long before the process, and an ended thread
+// shows no memory.
 constinit KeptFile statm("/proc/thread-self/statm");
 constinit KeptFile smaps_rollup("/proc/thread-self/smaps_rollup");
 constinit KeptFile status("/proc/thread-self/status");
 
-/// Reads digits from a text and moves on behind them and the space that follows.
+/// Reads a number from a text after skipping blanks, and moves `text` to the character after the number.
 std::uint64_t number(const char*& text) {
   std::uint64_t value = 0;
   while (*text == ' ' || *text == '\t') ++text;
@@ -41,11 +42,11 @@ std::uint64_t number(const char*& text) {
 
 struct Resident {
   std::uint64_t anonymous;
-  std::uint64_t files;  ///< and shared memory
+  std::uint64_t files;  ///< resident bytes of files and shared memory
 };
 
-/// Bytes in memory (proc_pid_statm(5)), without pages of hugetlbfs. Exact since Linux 6.17; before, some hundred KiB
-/// may be missing for each CPU.
+/// Returns the resident bytes (proc_pid_statm(5)), without pages of hugetlbfs. The numbers are exact since Linux 6.17;
+/// in earlier versions, they may lack some hundred KiB per CPU.
 std::optional<Resident> resident_now() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     char text[128];
@@ -57,7 +58,7 @@ std::optional<Resident> resident_now() {
     const std::uint64_t resident = number(at);
     const std::uint64_t shared = number(at);
     if (resident != 0) return Resident{less(resident, shared) * page_bytes(), shared * page_bytes()};
-    // The thread whose file it was has ended.
+    // The open file belongs to a thread that has ended.
     statm.drop();
   }
   return std::nullopt;
@@ -69,7 +70,7 @@ struct Rollup {
   std::uint64_t swapped = 0;
 };
 
-/// From the page tables themselves, which takes some milliseconds per GiB.
+/// Reads the bytes from the page tables, which takes some milliseconds per GiB.
 std::optional<Rollup> rollup() {
   char text[2048];
   const int fd = smaps_rollup.check();
@@ -85,7 +86,7 @@ std::optional<Rollup> rollup() {
   return Rollup{kib("\nAnonymous:"), kib("\nAnonHugePages:"), kib("\nSwap:")};
 }
 
-/// Returns the bytes of files.
+/// Samples the memory that the process holds. Returns the resident bytes of files and shared memory.
 std::uint64_t look(Holdings& holdings) {
   const auto now = resident_now();
   if (!now) {
@@ -98,10 +99,11 @@ std::uint64_t look(Holdings& holdings) {
   return now->files;
 }
 
-/// More faults than this that populated no known memory are worth a look for their reason.
+/// Number of faults outside known memory above which the pages of the shared zero page are counted, to explain these
+/// faults.
 constexpr std::uint64_t kOtherFaults = 512;
 
-/// Bytes at which the shared zero page is mapped; 0 unless more than kOtherFaults need a reason.
+/// Returns the bytes that map the shared zero page; 0 if the faults outside known memory are at most kOtherFaults.
 std::uint64_t read_only_bytes(const Holdings& holdings) {
   const std::uint64_t populated = less(holdings.at_end_bytes + holdings.returned_bytes, holdings.at_open_bytes);
   const std::uint64_t known = holdings.faults_at_open + holdings.own_faults + populated / page_bytes();
@@ -120,12 +122,13 @@ void open_holdings(ProcessSlot& slot) {
   if (!found) slot.gaps |= kNoHoldings;
   const std::uint64_t now = found ? found->anonymous : 0;
   Holdings& holdings = slot.holdings;
-  // No more than that: to look at all mappings takes longer than many children live.
+  // A child of fork examines only the remembered mappings, because examining all mappings takes longer than many
+  // children live.
   const FilePages files = slot.forked != 0 ? noted_file_pages() : FilePages{now, 0};
   holdings.at_start_bytes = less(now, files.copied) + files.hugetlb;
   holdings.last_bytes = now + files.hugetlb;
   holdings.peak_bytes = now + files.hugetlb;
-  // Unknown: then nothing that it holds later is certain to be new.
+  // If the bytes at the start are unknown, no memory that the process holds later is known to be new.
   holdings.at_open_bytes = found ? now + files.hugetlb : ~std::uint64_t{0} >> 1;
   holdings.files_at_open_bytes = found ? found->files : 0;
   rusage usage{};
@@ -195,8 +198,8 @@ void measure_faults(std::uint64_t bytes, bool huge) {
 
 namespace {
 
-/// Notes shared memory that is mapped and resident (proc_pid_status(5)), without the recording's own, and pinned
-/// memory.
+/// Records the resident shared memory that is mapped (proc_pid_status(5)), apart from the recorder's own, and records
+/// the pinned memory.
 void note_shared(Holdings& holdings) {
   holdings.shared_resident_bytes = kUnknownBytes;
   char text[4096];
@@ -221,7 +224,7 @@ void note_shared(Holdings& holdings) {
   holdings.shared_resident_bytes = *resident > own ? *resident - own : 0;
 }
 
-/// Notes what is held now.
+/// Records the memory that the process holds now.
 void close_memory() {
   const TimedOwnWork own;
   settle_live_blocks();
@@ -252,7 +255,7 @@ void close_now() {
   close_memory();
   Holdings& holdings = process->holdings;
   rusage usage{};
-  // A program may forbid itself getrusage (seccomp). Then only the kernel's own count exists.
+  // A program may forbid itself getrusage (seccomp). In that case, only the kernel's count of faults is available.
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
   process->user_ns = in_ns(usage.ru_utime);
   process->system_ns = in_ns(usage.ru_stime);
@@ -266,7 +269,7 @@ void close_now() {
 
 void close_holdings() {
   if (process == nullptr || process->pid != ::getpid() || guard.alive == 0) return;
-  // A thread that never allocated may end the process.
+  // The thread that ends the process may never have allocated.
   if (state.block != nullptr || prepare(state)) on_own_stack(close_now);
 }
 

@@ -8,46 +8,48 @@
 
 namespace zerotax::record {
 
-/// The conservation of memory: what the kernel zeroed for a process is the anonymous memory that it holds in the end,
-/// and that it returned before, less what it took over at a fork, and less the pages of files that it has copies of.
+/// Accounts for memory by conservation. The kernel zeroed the anonymous memory that a process holds at its end, plus
+/// the memory that it returned before. Memory taken over at a fork and copies of file pages are subtracted.
 
-/// A new image, or a child of fork, begins to be watched.
+/// Begins the account of a new program, or of a child of fork.
 void open_holdings(ProcessSlot& slot);
 
-/// Bytes are about to be returned: what the process holds now may be the most that it ever held. Looks at it if so many
-/// were returned since the last time that it matters (64 KiB).
+/// Takes a sample if 64 KiB or more were returned since the last sample. Call this before bytes are returned, because
+/// the memory that the process holds then may be its peak.
 void about_to_return(std::uint64_t bytes);
 
-/// The process is about to fork: a write to what it holds now may be a copy fault.
+/// Counts the memory that the process holds at a fork, because a later write to a held page may cause a copy fault.
+/// Call this before the fork.
 void note_forked_holdings();
 
-/// Looks at what the process holds now, in bytes.
+/// Samples the memory that the process holds, and returns the size of that memory in bytes.
 std::uint64_t look_at_holdings();
 
-/// They were returned.
+/// Records returned bytes.
 void have_returned(std::uint64_t bytes, std::uint64_t huge_bytes);
 
-/// A block with so many unpopulated bytes was given to the program: it may fill again what was returned. Returns how
-/// many bytes of the pool are put aside for it.
+/// Sets bytes of the pool of returned memory aside for a block with `bytes` unpopulated bytes, because the block may
+/// refill that memory. Returns the number of bytes set aside.
 std::uint64_t take_from_pool(std::uint64_t bytes);
 void give_to_pool(std::uint64_t bytes);
 
-/// Measures now and then (at the 1st, 2nd, 4th, 8th … return) what the kernel takes to populate memory: as many bytes
-/// as were returned, 16 MiB at most. `huge`: the program's memory was in huge pages.
+/// Measures the cost of populating memory at the 1st, 2nd, 4th, 8th … return. The sample populates as many bytes as
+/// were returned, at most 16 MiB. `huge`: the program's memory was in huge pages.
 void measure_faults(std::uint64_t bytes, bool huge);
 
-/// The process is about to end, or to become another program: what it holds, and the CPU time that it used. May be
-/// called again, if it did not end after all.
+/// Records the memory that the process holds and the CPU time that it used. Call this before the process ends, or
+/// executes another program. May be called again if the process did not end.
 void close_holdings();
 
-/// Call this if the process did not end because its exec failed.
+/// Call this if an exec failed, so that the process did not end.
 void reopen_holdings();
 
-/// A process that shares the memory of another is about to end, or to become another program: its faults and CPU time
-/// are added to those of the process whose memory it is. If the latter has ended, its holdings are closed once more.
+/// Adds the faults and CPU time of a process that shares another process's memory to the counts of the memory's owner.
+/// Call this before the sharing process ends, or executes another program. If the owner has ended, the owner's memory
+/// counts are closed again.
 SharerUse note_sharer_end();
 
-/// Call this if the exec failed.
+/// Call this if the exec of the sharing process failed.
 void take_back_sharer_end(SharerUse use);
 
 }  // namespace zerotax::record

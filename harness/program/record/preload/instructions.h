@@ -4,8 +4,8 @@
 
 namespace zerotax::record {
 
-// Instructions that no function of the C library may stand for: ours are in its place, or may lie in the page whose
-// rights are being changed.
+// Instructions that replace calls to functions of the C library. The recorder may have replaced those functions, or
+// they may lie in the page whose rights are being changed.
 
 #if defined(__x86_64__)
 
@@ -17,7 +17,7 @@ inline long kernel_call(long number, long a, long b = 0, long c = 0, long d = 0)
   return result;
 }
 
-/// memset, which needs nothing: neither a library nor a relocation.
+/// Stores bytes as memset does, but needs neither a library nor a relocation.
 inline void store_bytes(void* target, int value, std::size_t bytes) {
   asm volatile("rep stosb" : "+D"(target), "+c"(bytes) : "a"(value) : "memory");
 }
@@ -35,7 +35,7 @@ inline long kernel_call(long number, long a, long b = 0, long c = 0, long d = 0)
 }
 
 inline void store_bytes(void* target, int value, std::size_t bytes) {
-  // Each store by itself, so that the compiler makes no call of memset of the loop.
+  // Each store is a separate instruction, because the compiler would replace a loop of stores with a call to memset.
   for (auto* to = static_cast<unsigned char*>(target); bytes > 0; --bytes) {
     asm volatile("strb %w1, [%0], #1" : "+r"(to) : "r"(value) : "memory");
   }

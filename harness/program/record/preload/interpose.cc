@@ -1,5 +1,5 @@
-// The functions that a recorded program calls in place of the allocator's. The way of small requests is short: no lock,
-// no clock, no system call, no allocation.
+// Functions that replace the allocator's in a recorded program. The path of small requests is short: no lock, no clock,
+// no system call, no allocation.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace zerotax::record {
 namespace {
 
-/// A large block that calloc gave without a memset that we saw: what of it is populated was zeroed by stores of its
-/// own, or the allocator knew that it was zero.
+/// Counts a mostly populated large block of calloc if memset wrote less than half of it. In that case, the allocator
+/// zeroed the populated bytes by other stores, or knew that they were zero.
 void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t bytes) {
   const std::uint64_t zeroed = thread.eventful ? thread.call.zeroed_bytes : 0;
   if (block == nullptr || process == nullptr || zeroed >= bytes / 2) return;
@@ -40,7 +40,8 @@ void look_for_unseen_stores(ThreadState& thread, const void* block, std::size_t 
   return block;
 }
 
-/// Attributes to one site the bytes that realloc zeroed and those that it gave back; nullptr if they are too few.
+/// Attributes to one site the bytes that realloc zeroed, and the bytes that it returned to the kernel. Returns nullptr
+/// if there are too few such bytes.
 Site* note_realloc(ThreadState& thread, std::size_t bytes, const LiveBlock* ended) {
   const std::uint64_t returned = thread.call.returned_bytes();
   if (ended != nullptr) thread.block->filled[class_of(ended->bytes)].returned_bytes += returned;
@@ -65,7 +66,7 @@ ZEROTAX_EXPORT void* calloc(std::size_t count, std::size_t size) {
   }
   ThreadBlock* const armed = thread.armed;
   std::size_t bytes = 0;
-  // What cannot be had was called for all the same.
+  // A request that overflows counts as a call, too.
   if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;
   const std::uint32_t size_class = count_call(*armed, kCalloc, bytes);
   if (bytes >= kLargeBytes) return large_calloc(thread, count, size, bytes);
@@ -93,7 +94,7 @@ inline void* reallocated(CalledFrom from, void* old, std::size_t bytes) {
   void* block = bytes < kLargeBytes ? small_call(thread, armed, what, SiteKind::kRealloc, bytes, grow)
                                     : call(thread, armed, what.inside, what.size_class, grow);
   remember(thread, block, bytes);
-  // It failed: the old one is still there.
+  // If realloc failed, the old block still exists.
   if (known && block == nullptr && bytes != 0) restore_block(ended);
   Site* site = nullptr;
   if (thread.eventful) [[unlikely]]

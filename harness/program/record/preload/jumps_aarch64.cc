@@ -16,15 +16,15 @@ constexpr std::uint32_t kBranchTarget = 0xd503245f;  // bti c
 
 struct Known {
   std::uint32_t instruction;
-  std::uint32_t mask;  ///< its bits that must be so
+  std::uint32_t mask;  ///< bits of the instruction that must match
 };
 
-// What glibc's memset and its wrappers of system calls begin with, all of one size. None of them names its own address,
-// and none is paciasp, behind which the stack pointer counts.
+// First instructions of glibc's memset and of its wrappers of system calls, all of one size. Each of these instructions
+// runs correctly at another address. paciasp is not included, because it depends on the stack pointer.
 constexpr Known kFirst[] = {
     {0xd503201f, 0xffffffff},  // nop
     {0xd2800008, 0xffe0001f},  // mov x8, number
-    {0xf2400000, 0xffc00000},  // tst x5, 0xfff, and others of ands
+    {0xf2400000, 0xffc00000},  // tst x5, 0xfff, and other ands
     {0xaa0003e0, 0xffe0ffe0},  // mov x, x
     {0x2a0003e0, 0xffe0ffe0},  // mov w, w
     {0xa9800000, 0xffc00000},  // stp x29, x30, [sp, -n]!
@@ -34,7 +34,7 @@ constexpr Known kFirst[] = {
 
 }  // namespace
 
-/// The mark stays, because the function may be called by its address.
+/// The mark for indirect calls stays in place, because the function may be called by its address.
 Prologue prologue_of(const unsigned char* code) {
   std::uint32_t words[2];
   std::memcpy(&words[0], code, sizeof words);
@@ -59,7 +59,7 @@ void* first_called(const unsigned char* code) {
     std::memcpy(&word, code + at, sizeof word);
     if (word == kReturn) return nullptr;
     if ((word & kOperation) != kCall) continue;
-    const auto distance = static_cast<std::int32_t>(word << 6) >> 4;  // 26 bits, in units of 4 bytes
+    const auto distance = static_cast<std::int32_t>(word << 6) >> 4;  // a distance of 26 bits, in units of 4 bytes
     return const_cast<unsigned char*>(code) + at + distance;
   }
   return nullptr;

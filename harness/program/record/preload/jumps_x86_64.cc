@@ -10,11 +10,12 @@ constexpr unsigned char kJump = 0xe9;
 
 struct Known {
   unsigned char code[10];
-  std::size_t bytes;  ///< that must be so
-  std::size_t moved;  ///< that are moved: whole instructions, the bytes after those of `code` are an immediate
+  std::size_t bytes;  ///< number of bytes of `code` that must match
+  std::size_t moved;  ///< number of bytes to move, as whole instructions; bytes beyond `code` belong to an immediate
+                      ///< operand
 };
 
-// glibc 2.17 to 2.41, x86-64. None of them names its own address.
+// Beginnings of functions in glibc 2.17 to 2.41, x86-64. All these instructions run correctly at another address.
 constexpr Known kPrologues[] = {
     {{0xb8}, 1, 5},                                                          // mov $number, %eax
     {{0x41, 0x89, 0xca, 0x41, 0xf7, 0xc1, 0xff, 0x0f, 0x00, 0x00}, 10, 10},  // mov %ecx, %r10d; test $0xfff, %r9d
@@ -27,7 +28,7 @@ constexpr unsigned char kEndBranch[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 }  // namespace
 
-/// The mark is moved, too: it does nothing where it is not wanted.
+/// The mark for indirect calls is moved, too, and has no effect at its new address.
 Prologue prologue_of(const unsigned char* code) {
   const std::size_t mark = std::memcmp(code, kEndBranch, sizeof kEndBranch) == 0 ? sizeof kEndBranch : 0;
   for (const Known& known : kPrologues) {

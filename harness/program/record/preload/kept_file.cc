@@ -16,7 +16,7 @@ int KeptFile::get() {
   if (kept >= 0) return kept;
   const int opened = ::open(path_, O_RDONLY | O_CLOEXEC);
   if (opened < 0) return -1;
-  // Where so few descriptors are allowed, the low number must do.
+  // If the limit on descriptors is low, the file keeps its low number.
   const int high = ::fcntl(opened, F_DUPFD_CLOEXEC, kHighNumber);
   const int fd = high >= 0 ? high : opened;
   if (high >= 0) ::close(opened);

@@ -6,20 +6,23 @@
 
 namespace zerotax::record {
 
-/// A file of /proc/self that is looked at often: kept open, under a high number, where a program does not notice it.
-/// The program may close it, or put a file of its own in its place: then it is opened again. Any thread may use it.
+/// A file of /proc/self that is often read. The file is kept open under a high number, which programs rarely use. If
+/// the program closes this descriptor, or replaces it with another file, the file is opened again. Any thread may use
+/// an object of this class.
 class KeptFile {
  public:
   explicit constexpr KeptFile(const char* path) : path_(path) {}
 
-  /// Its descriptor, opened if need be; -1 if it cannot be had. It may be another file's by now: `check`, or use it for
-  /// what only this file answers, and call `forget` if it does not.
+  /// Returns the descriptor, and opens the file if necessary; -1 if that fails. The descriptor may belong to another
+  /// file by now. To be certain, call check(), or make a request that only this file answers and call forget() if there
+  /// is no answer.
   int get();
-  /// The same, and certain to be this file.
+  /// Returns a descriptor that certainly belongs to this file.
   int check();
-  /// It is no longer ours, and not to be closed.
+  /// Forgets the descriptor without closing it, because it belongs to another file.
   void forget(int fd);
-  /// In a child of fork, whose copy is of its parent's memory: closes it, unless it is another file by now.
+  /// Closes the file, unless the descriptor belongs to another file by now. Call this in a child of fork, because the
+  /// inherited file shows the parent's memory.
   void drop();
 
  private:

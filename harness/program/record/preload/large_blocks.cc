@@ -13,8 +13,8 @@
 namespace zerotax::record {
 namespace {
 
-/// A huge page is zeroed whole, however little of it the program writes. The first sixteen blocks of a thread, then the
-/// 32nd, 64th, 128th … are looked at.
+/// Counts the bytes that the program wrote in a block of huge pages, because the kernel zeroes huge pages whole. The
+/// first sixteen blocks of a thread are examined, then the 32nd, 64th, 128th and so on.
 void examine_huge(const LiveBlock& block, std::uint64_t populated) {
   constexpr std::uint64_t kAllOf = 16;
   ThreadBlock& counts = *state.block;
@@ -32,8 +32,8 @@ void note_live(std::uint64_t bytes) {
   if (now > 0) raise(holdings.peak_large_live_bytes, static_cast<std::uint64_t>(now));
 }
 
-/// Counts what the kernel zeroed of a block since the last look at it. Returns the bytes that were read and never
-/// written.
+/// Counts the bytes of a block that the kernel has zeroed since the block was last examined. Returns the bytes that
+/// were read and never written.
 std::uint64_t settle(LiveBlock& block) {
   const AddressRange pages = range_of(reinterpret_cast<const void*>(block.begin), block.bytes).pages();
   const auto found = anonymous_in(pages);
@@ -57,8 +57,8 @@ std::uint64_t settle(LiveBlock& block) {
 
 namespace {
 
-/// Counts a call at its site, and returns the site. Finding a site takes longer than looking at a block that is wholly
-/// populated (`is_whole`).
+/// Counts a call at its site, and returns the site. Calls for fully populated blocks (`is_whole`) are sampled, because
+/// finding the site takes longer than examining such a block.
 Site* count_at_site(ThreadState& thread, SiteKind kind, std::size_t bytes, bool is_whole) {
   const std::uint32_t weight = is_whole ? site_weight(thread) : 1;
   if (weight > 1) return note_sampled_calls(kind, weight);

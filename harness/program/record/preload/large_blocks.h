@@ -7,19 +7,18 @@
 
 namespace zerotax::record {
 
-/// The current call gave the program a large block, or nullptr. Counts the call at its site, unless `site` is given,
-/// where it was counted already. Remembers a block that is not wholly populated, or any block if the live heap is
-/// counted.
+/// Counts a call that returned a large block, or nullptr, to the program. The call counts at its site, unless it was
+/// already counted at `site`. Remembers the block if it is not fully populated, or if the live heap is counted.
 void note_block(ThreadState& thread, SiteKind kind, Site* site, const void* block, std::size_t bytes);
 
-/// The program is about to give a block back: puts down what the kernel zeroed of it while the program had it, and
-/// forgets it. Returns false if it was not remembered.
+/// Counts the bytes that the kernel zeroed while the program had a block, and forgets the block. Call this before the
+/// program frees the block. Returns false if the block was not remembered.
 bool end_block(const void* block, LiveBlock& ended);
 
-/// The program has it after all, for realloc failed.
+/// Remembers a block again because realloc failed.
 void restore_block(LiveBlock& ended);
 
-/// Puts down what the kernel zeroed so far of the blocks that the program still has.
+/// Counts the bytes that the kernel has zeroed so far in the blocks that the program still has.
 void settle_live_blocks();
 
 }  // namespace zerotax::record

@@ -9,22 +9,22 @@
 
 namespace zerotax::record {
 
-/// A large block that the program holds, and that was not wholly populated when it got it, or counts as live.
+/// A large block of the program that was not fully populated when the program got it, or that counts as live.
 struct LiveBlock {
   std::uintptr_t begin;
-  std::uint64_t bytes;            ///< asked for
-  std::uint64_t populated_bytes;  ///< of it, by what came before
-  std::uint64_t taken_bytes;      ///< of the pool of returned memory, which it may fill again
-  Site* site;                     ///< where it was got; nullptr: unknown
-  std::uint64_t live_bytes;       ///< what it is of the live heap, where that is counted
+  std::uint64_t bytes;            ///< requested bytes
+  std::uint64_t populated_bytes;  ///< bytes of the block that are already counted as populated
+  std::uint64_t taken_bytes;      ///< bytes set aside from the pool of returned memory, which the block may refill
+  Site* site;                     ///< site of the allocation, or nullptr if it is unknown
+  std::uint64_t live_bytes;       ///< bytes in the live heap, if that is counted
 };
 
 extern BlockTable<LiveBlock> live_blocks;
 
-/// Maps the table of live blocks. In a child of fork: a new one, for the blocks are its parent's.
+/// Maps the table of live blocks. A child of fork gets a new table, because the old blocks are its parent's.
 inline void open_live_blocks() { live_blocks.open(false, early_used); }
 
-/// Whether a block may be remembered, or must not reach the allocator at all (is_early).
+/// Whether a block may be in the table, or must not be passed to the allocator (is_early()).
 inline bool may_be_live(const void* block) { return live_blocks.may_have(block); }
 
 }  // namespace zerotax::record

@@ -14,14 +14,16 @@ constexpr std::uint32_t kLastHolder = kSites + 1;
 
 constinit LiveHeap heap;
 constinit std::atomic<std::uint64_t> early_peak{0};
-std::atomic<std::uint64_t>* peak_bytes = &early_peak;  ///< in the slot, once there is one
+std::atomic<std::uint64_t>* peak_bytes = &early_peak;  ///< points into the process's slot once the process has a slot
 std::size_t (*find_size)(void*) = nullptr;             ///< returns the usable bytes of a block
-/// The list of sites whose large blocks were counted as live, by 1 + index. The list is not in the arena, where another
+/// First site in the list of sites with live large blocks, as 1 + index. The list is not in the arena, where another
 /// process could make it circular.
 constinit std::atomic<std::uint32_t> first_holder{kLastHolder};
-std::atomic<std::uint32_t> next_holders[kSites];  ///< 0: the site is not in the list
+std::atomic<std::uint32_t> next_holders[kSites];  ///< for each site, 1 + index of the next site; 0: the site is not in
+                                                  ///< the list
 
-/// The usable bytes of a block. An allocator may allocate memory to answer (gperftools does so the first time).
+/// Returns the usable bytes of a block. To answer, an allocator may allocate memory (gperftools does so the first
+/// time).
 std::uint64_t usable_size(void* block) {
   ThreadState& thread = state;
   const bool before = thread.in_allocator;
@@ -41,7 +43,7 @@ void* live_calloc(std::size_t count, std::size_t size) {
   return allocated_live(bytes, [&] { return plain_real.calloc(count, size); });
 }
 
-/// A block that moves counts once, whatever its allocator holds while it copies.
+/// A block that moves counts once, although the allocator may hold two copies during the move.
 void* live_realloc(void* old, std::size_t bytes) {
   if (old == nullptr || state.in_allocator)
     return allocated_live(bytes, [&] { return plain_real.realloc(old, bytes); });
@@ -49,7 +51,7 @@ void* live_realloc(void* old, std::size_t bytes) {
   if (bytes >= kLargeBytes) keep_peak();
   heap.leave(before);
   void* const block = allocated_live(0, [&] { return plain_real.realloc(old, bytes); });
-  // It failed: the old one is still there.
+  // If realloc failed, the old block still exists.
   if (block == nullptr && bytes != 0) heap.enter(before, *peak_bytes);
   return block;
 }
@@ -83,7 +85,7 @@ void live_free(void* block) {
   released_live(block, [&] { plain_real.free(block); });
 }
 
-/// Puts a site into the list of those that have had live blocks.
+/// Adds a site to the list of sites with live blocks.
 void list(Site& site) {
   const auto place = static_cast<std::uint32_t>(&site - &process->sites[0]) + 1;
   std::atomic<std::uint32_t>& next = next_holders[place - 1];
@@ -131,7 +133,7 @@ void count_live_heap() {
   find_size = reinterpret_cast<decltype(find_size)>(find_next("malloc_usable_size"));
   const auto is_own = [](auto function) { return is_beside_malloc(reinterpret_cast<const void*>(function)); };
   if (find_size == nullptr || !is_own(find_size) || !is_own(real.free)) return;
-  // A function that this allocator lacks is another's.
+  // A function that this allocator lacks belongs to another allocator, and is not replaced.
   const auto stand_before = [&](auto& function, auto* ours) {
     if (is_own(function)) function = ours;
   };

@@ -9,13 +9,14 @@
 
 namespace zerotax::record {
 
-/// The usable bytes of all blocks that a program has, and the most that they ever were. Where it is counted, functions
-/// that count stand before the allocator's in `real`: elsewhere it costs nothing.
+/// Usable bytes of all live blocks of a program. The counting functions replace the allocator's functions in `real`
+/// only if the live heap is counted, so that other recordings have no overhead.
 class LiveHeap {
  public:
-  /// A block begins to live; raises `peak`.
+  /// Adds the bytes of a new block, and raises `peak`.
   void enter(std::uint64_t bytes, std::atomic<std::uint64_t>& peak) { raise(peak, bytes_.fetch_add(bytes) + bytes); }
-  /// A block ends. Never below zero: it may be from before the count began, or from a function that is not counted.
+  /// Subtracts the bytes of an ended block, but never below zero. The block may be older than the count, or may come
+  /// from a function that is not counted.
   void leave(std::uint64_t bytes) {
     std::uint64_t known = bytes_;
     while (!bytes_.compare_exchange_weak(known, known < bytes ? 0 : known - bytes)) {
@@ -27,30 +28,31 @@ class LiveHeap {
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-/// Whether it is counted in this process.
+/// Whether the live heap is counted in this process.
 extern bool live_heap_counted;
 
-/// Begins to count. As early as the allocator's functions are known: libraries allocate before our constructor.
+/// Begins to count. Call this as soon as the allocator's functions are known, because libraries allocate before the
+/// recorder's constructor runs.
 void count_live_heap();
-/// The process begins in the slot, or, with nullptr, where nothing is recorded: stops to count if the driver does not
-/// want to know.
+/// Moves the peak to the process's slot (nullptr if nothing is recorded). Stops counting if the driver does not need
+/// the live heap.
 void begin_live_heap(ProcessSlot* slot);
-/// A child of fork has what its parent had.
+/// Gives a child of fork the live bytes of its parent.
 void open_live_heap(ProcessSlot& child);
 
-/// A large block begins or ends to live: puts it down to its site.
+/// Adds a large block to the live bytes of its site, or subtracts the block.
 void enter_site(LiveBlock& block);
 void leave_site(const LiveBlock& block);
 
-/// Before a large block begins or ends to live: if the peak has risen since, it was with the blocks that the sites have
-/// now, and they keep that.
+/// Call this before a large block is allocated or freed. If the peak has risen since the last call, each site keeps its
+/// present live bytes as its live bytes at the peak.
 void keep_peak();
-/// A block begins or ends to live.
+/// Adds a block to the live bytes, or subtracts the block.
 void enter_live(void* block);
 void leave_live(void* block);
 
-/// Calls a function of the allocator that returns a block of so many bytes, or nullptr. An allocator may call another
-/// of its functions for it: only the outer call counts.
+/// Calls a function of the allocator that returns a block, or nullptr, and counts the block. If that function calls
+/// another function of the allocator, only the outer call counts.
 template <typename Allocate>
 inline void* allocated_live(std::size_t bytes, Allocate allocate) {
   ThreadState& thread = state;
@@ -63,7 +65,8 @@ inline void* allocated_live(std::size_t bytes, Allocate allocate) {
   return block;
 }
 
-/// The same for one that gives a block back: no longer live before another thread can get it.
+/// Calls a function that frees a block. The block is subtracted before the call, because another thread may get it
+/// immediately.
 template <typename Release>
 inline void released_live(void* block, Release release) {
   ThreadState& thread = state;

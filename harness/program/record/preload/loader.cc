@@ -1,6 +1,7 @@
-// The functions of the dynamic linker by which a program finds functions: a function found by a library's handle is
-// ours as well. dlsym, dlvsym, dlopen and dlmopen in loader_*.cc jump to the linker's own, which check their caller.
-// Also UFFDIO_COPY of ioctl, which supplies pages that the kernel need not zero.
+// Functions of the dynamic linker with which a program finds functions. If a program finds an allocator function
+// through a library's handle, it gets the recorder's function instead. The functions dlsym, dlvsym, dlopen and dlmopen
+// in loader_*.cc jump to the linker's own functions, which check their caller. This file also watches UFFDIO_COPY of
+// ioctl, which supplies pages that the kernel need not zero.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ void* address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-/// Our function in place of the one that it calls; any other function unchanged.
+/// Returns the recorder's function that replaces `found`, or `found` itself if no function replaces it.
 void* ours_for(void* found) {
   if (found == nullptr || process == nullptr) return found;
   const struct {
@@ -61,7 +62,7 @@ void* ours_for(void* found) {
   return found;
 }
 
-/// Before glibc 2.34, the functions are in a library of their own, which may be loaded later.
+/// Before glibc 2.34, dlsym and dlopen are in a separate library, which may be loaded later.
 template <typename Function>
 void find(const char* symbol, Function& function) {
   void* found = find_next(symbol);
@@ -69,7 +70,6 @@ void find(const char* symbol, Function& function) {
   if (found != nullptr) function = reinterpret_cast<Function>(found);
 }
 
-/// Replaces a function that no library has.
 void* find_nothing() { return nullptr; }
 void* find_no_symbol(void* /*library*/, const char* /*symbol*/) { return nullptr; }
 void* find_no_version(void* /*library*/, const char* /*symbol*/, const char* /*version*/) { return nullptr; }
@@ -113,7 +113,7 @@ extern "C" {
 
 [[gnu::visibility("hidden"), gnu::used]] int zerotax_watched_ioctl(int fd, unsigned long request, void* argument) {
   using namespace zerotax::record;
-  // uffdio_copy of linux/userfaultfd.h.
+  // The layout of uffdio_copy in linux/userfaultfd.h.
   struct {
     std::uint64_t to, from, bytes, mode;
     std::int64_t copied;

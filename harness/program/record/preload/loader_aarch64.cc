@@ -1,5 +1,6 @@
-// The functions of the dynamic linker that recorded programs call (loader.cc). Each jumps, so that the linker's
-// function sees the program as its caller. RTLD_NEXT is -1, RTLD_DEFAULT and LM_ID_BASE are 0, RTLD_DEEPBIND is 8.
+// The functions of the dynamic linker that recorded programs call (loader.cc). Each function jumps to the linker's, so
+// that the linker sees the program as the caller. RTLD_NEXT is -1, RTLD_DEFAULT and LM_ID_BASE are 0, RTLD_DEEPBIND is
+// 8.
 
 asm(R"(
   .pushsection .text

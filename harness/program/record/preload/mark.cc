@@ -1,4 +1,5 @@
-// Marks of a program's clock: what was counted until then. For the library of bench/preload, which knows when.
+// A mark contains the counts of a process at the time when its program read a clock. The library of bench/preload
+// requests marks.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,16 +12,18 @@
 namespace zerotax::record {
 namespace {
 
-/// A mark takes some microseconds: those that follow each other faster would be about nothing else.
+/// Minimum time between marks. A mark takes some microseconds, so marks at shorter intervals would mostly measure each
+/// other.
 constexpr std::int64_t kLeastBetween_ns = 20'000;
 constexpr std::uint32_t kAllOf = 8192;
 
 std::atomic<std::int64_t> last_ns;
 
-/// The clock of real time is read by more than timed loops: thousands of times in a row where a program measures the
-/// clock itself. Readings so near to each other have nothing between them, and no loop is as short.
+/// Maximum time between two readings that count as successive. A program that measures the cost of the clock reads the
+/// clock thousands of times in a row, and no timed loop is that short.
 constexpr std::int64_t kNear_ns = 10'000;
-/// From so many in a row on, the newest mark stands for those that follow: its time moves on, and its counts stay.
+/// After this many successive readings, the newest mark also represents all following readings. The mark's time is
+/// updated, but its counts are not.
 constexpr unsigned kFlood = 4;
 
 struct Readings {
@@ -30,7 +33,7 @@ struct Readings {
 };
 constinit thread_local Readings readings [[gnu::tls_model("initial-exec")]] = {};
 
-/// Whether a mark stands for this reading already.
+/// Whether an existing mark also represents this reading.
 bool is_in_flood(std::int64_t now, std::int64_t real_ns) {
   const bool near = now - readings.last_ns < kNear_ns;
   readings.last_ns = now;
@@ -41,9 +44,9 @@ bool is_in_flood(std::int64_t now, std::int64_t real_ns) {
   return true;
 }
 
-/// Whether this reading is left out: of the clock of CPU time, by a program that pauses its clock.
+/// Whether a reading of the CPU clock gets no mark, because the program pauses its clock.
 bool is_left_out(std::int64_t now) {
-  // A loop may begin right after another has ended: only a program that pauses its clock has so many.
+  // Two loops may follow each other directly, but only a program that pauses its clock has this many marks.
   const bool many = arena->marks_used > kAllOf;
   return now - last_ns.exchange(now) < kLeastBetween_ns && many;
 }
@@ -70,7 +73,6 @@ void fill(Mark& mark) {
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t real_ns, int of_real_time) {
-  // The recorder reads clocks, too.
   if (process == nullptr || arena == nullptr || state.now.inside == Inside::kOwn || process->pid != ::getpid()) return;
   const OwnWork own;
   const std::int64_t now = monotonic_ns();
@@ -78,14 +80,14 @@ extern "C" [[gnu::visibility("default")]] void zerotax_record_mark(std::int64_t 
   const std::uint32_t index = arena->marks_used.fetch_add(1);
   if (index >= kMarks) return;
   Mark& mark = arena->marks[index];
-  // Its page is ours, not the program's: populated before it is counted.
+  // The mark's page belongs to the recorder, and is populated before the program's faults are counted.
   if ((reinterpret_cast<std::uintptr_t>(&mark) & (page_bytes() - 1)) < sizeof(Mark)) have_pages(&mark, sizeof mark);
   mark.pid = process->pid;
   mark.tid = static_cast<std::int32_t>(::syscall(SYS_gettid));
   fill(mark);
   mark.ns = real_ns;
   mark.ready = 1;
-  // The time of the mark itself does not count.
+  // The mark's own time does not count.
   if (of_real_time != 0) readings = {monotonic_ns(), readings.near, &mark};
 }
 

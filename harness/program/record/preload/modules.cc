@@ -14,7 +14,7 @@
 #include "record/preload/process.h"
 #include "record/preload/text.h"
 
-// The first address of this library and the one after its last, which the linker knows.
+// First address of this library, and first address after this library, as defined by the linker.
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char __ehdr_start;
 [[gnu::visibility("hidden")]] extern const char _end;
@@ -23,7 +23,7 @@ extern "C" {
 namespace zerotax::record {
 namespace {
 
-/// Copies the build-id out of the object's notes, if its first page is the file's.
+/// Copies the build ID from the object's notes, if its first page is the file's.
 void copy_build_id(const dl_find_object& object, Module& module) {
   const auto* begin = static_cast<const char*>(object.dlfo_map_start);
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(begin);
@@ -47,13 +47,14 @@ void copy_build_id(const dl_find_object& object, Module& module) {
   }
 }
 
-/// The program itself has no name there.
+/// The program itself has no name in the link map.
 const char* path_of(const dl_find_object& object, const ProcessSlot& slot) {
   const char* name = object.dlfo_link_map->l_name;
   return name[0] != '\0' ? name : &slot.executable[0];
 }
 
-/// Index of the module, noted if it is new; 0 if there is no room. Two threads may note one module twice: harmless.
+/// Returns the index of a module, and adds the module if it is new. Returns 0 if there is no room. If two threads add
+/// the same module, both entries are valid.
 std::uint32_t index_of(const dl_find_object& object) {
   const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
   const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
@@ -61,7 +62,7 @@ std::uint32_t index_of(const dl_find_object& object) {
   const std::uint32_t used = std::min<std::uint32_t>(process->modules_used, kModules);
   for (std::uint32_t i = 1; i < used; ++i) {
     const Module& module = process->modules[i];
-    // By name as well: what was unloaded may have left its place to another.
+    // The name is compared, too, because another object may have been loaded at the address of an unloaded one.
     if (module.ready != 0 && module.begin == begin && module.end == end &&
         std::strncmp(&module.path[0], path, kPathBytes - 1) == 0) {
       return i;
@@ -79,16 +80,17 @@ std::uint32_t index_of(const dl_find_object& object) {
   return index;
 }
 
-/// Number of objects at the program's start. The dynamic linker appends objects that are opened later, and unloads only
-/// these.
+/// Number of objects at the program's start. The dynamic linker appends objects that are opened later, and never
+/// unloads the objects of the start.
 std::atomic<std::size_t> at_start{0};
 
 struct Search {
   const char* symbol;
-  const char* library;  ///< nullptr: in any object of the program's start
-  bool begun;           ///< our own object was passed, or the search includes all objects
+  const char* library;  ///< nullptr: search the objects of the program's start
+  bool begun;           ///< whether the search has passed this library, or includes all objects
   std::size_t visited;
   void* found;
+  std::size_t* bytes = nullptr;  ///< receives the size of the symbol
 };
 
 int visit(dl_phdr_info* object, std::size_t /*bytes*/, void* context) {
@@ -103,13 +105,13 @@ int visit(dl_phdr_info* object, std::size_t /*bytes*/, void* context) {
   } else if (!is_named(*object, search.library)) {
     return 0;
   }
-  search.found = find_symbol(*object, search.symbol);
+  search.found = find_symbol(*object, search.symbol, search.bytes);
   return search.found != nullptr ? 1 : 0;
 }
 
 void* find(Search search) {
   if (at_start == 0) {
-    // All objects of the start are loaded before any code runs.
+    // All objects of the program's start are loaded before any code runs.
     std::size_t objects = 0;
     const auto count = [](dl_phdr_info* /*object*/, std::size_t /*bytes*/, void* counted) {
       ++*static_cast<std::size_t*>(counted);
@@ -138,7 +140,8 @@ const char* object_path(const void* address, const ProcessSlot& slot) {
 
 std::uint64_t place(std::uint64_t address) {
   dl_find_object object{};
-  // glibc 2.35 and later; takes no lock of the dynamic linker, which another thread may hold or have held at fork.
+  // _dl_find_object of glibc 2.35 and later takes no lock of the dynamic linker. Another thread may hold such a lock,
+  // or may have held it at a fork.
   if (::_dl_find_object(reinterpret_cast<void*>(address), &object) != 0) return address & kFrameAddressMask;
   const std::uint64_t index = index_of(object);
   if (index == 0) return address & kFrameAddressMask;
@@ -147,7 +150,7 @@ std::uint64_t place(std::uint64_t address) {
 
 void* find_next(const char* symbol) { return find({symbol, nullptr, false, 0, nullptr}); }
 
-void* find_first(const char* symbol) { return find({symbol, nullptr, true, 0, nullptr}); }
+void* find_first(const char* symbol, std::size_t* bytes) { return find({symbol, nullptr, true, 0, nullptr, bytes}); }
 
 void* find_in(const char* library, const char* symbol) { return find({symbol, library, true, 0, nullptr}); }
 

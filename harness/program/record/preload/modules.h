@@ -4,33 +4,34 @@
 
 #include "record/preload/arena.h"
 
-#pragma once
-
 namespace zerotax::record {
 
 /// Whether an address lies in this library.
 bool is_ours(std::uintptr_t address);
 
-/// An address as the arena keeps it: index of its module (noted if it is new) in the upper 16 bits, address in the
-/// file's own numbering below; module 0 if it lies in no loaded object. No lock, no allocation.
+/// Converts an address to the form of the arena: the upper 16 bits are the index of the module, and the lower bits the
+/// address in the module's file. Adds the module if it is new. Module 0 means that no loaded object contains the
+/// address. Takes no lock, and does not allocate.
 std::uint64_t place(std::uint64_t address);
 
-/// The path of the loaded object that holds an address; empty if none does.
+/// Returns the path of the loaded object that contains an address, or an empty string.
 const char* object_path(const void* address, const ProcessSlot& slot);
 
-// Finds functions of other objects by name. dlsym and dlopen are left to the program. If a dlsym of ours fails, it
-// leaves a text for dlerror, which the program's next dlsym frees. A program whose own free calls dlsym for the next
-// free would then never return. If it succeeds, it drops a text that the program has yet to read.
+// The following functions find functions in loaded objects by name. They do not use dlsym and dlopen, which change the
+// program's state. A failed dlsym allocates a text for dlerror, which the program's next dlsym frees. If a program's
+// free calls dlsym to find the next free, that free would never return. A successful dlsym drops a text that the
+// program has not yet read.
 
-/// The symbol in the first object after ours that defines it, among those loaded at the program's start, as
-/// dlsym(RTLD_NEXT) finds it; nullptr if there is none.
+/// Returns the symbol in the first object after this library that defines it, like dlsym(RTLD_NEXT), but only among the
+/// objects loaded at the program's start. Returns nullptr if no object defines the symbol.
 void* find_next(const char* symbol);
 
-/// The symbol in the first of these objects, including the program and ours, as dlsym(RTLD_DEFAULT) finds it.
-void* find_first(const char* symbol);
+/// Returns the symbol in the first object of the program's start, including the program and this library, like
+/// dlsym(RTLD_DEFAULT). `bytes` receives the symbol's size.
+void* find_first(const char* symbol, std::size_t* bytes = nullptr);
 
-/// The symbol in a library, even if that was loaded later; nullptr if the library is not loaded, or does not define the
-/// symbol.
+/// Returns the symbol in a library, which may have been loaded after the program's start. Returns nullptr if the
+/// library is not loaded, or does not define the symbol.
 inline constexpr const char* kCLibrary = "libc.so.6";
 void* find_in(const char* library, const char* symbol);
 

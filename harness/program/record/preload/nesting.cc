@@ -16,7 +16,8 @@ namespace {
 
 enum class Nesting { kWithin, kInterrupts, kAfter };
 
-/// A second library of the allocator, as tbbmalloc has, found when it calls one of our functions.
+/// Address range of a second library of the allocator (tbbmalloc has one). The range is found when that library calls a
+/// function of the recorder.
 constinit std::atomic<std::uintptr_t> second_begin{0};
 constinit std::atomic<std::uintptr_t> second_end{0};
 
@@ -25,7 +26,7 @@ AddressRange second_library() { return {second_begin, second_end}; }
 void note_second_library(const void* caller) {
   dl_find_object object{};
   if (second_begin != 0 || real.find_object(const_cast<void*>(caller), &object) != 0) return;
-  // The program itself is not a second library, because it calls our functions for its own use, too.
+  // The program itself is not a second library, even if it calls the recorder's functions for its own use.
   if (object.dlfo_link_map->l_name[0] == '\0') return;
   const auto begin = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
   std::uintptr_t none = 0;
@@ -34,7 +35,8 @@ void note_second_library(const void* caller) {
   }
 }
 
-/// Follows the callers up to the frame that holds the mark. Nothing if the callers cannot be followed that far.
+/// Follows the callers up to the frame that contains the mark. Returns nothing if the callers cannot be followed that
+/// far.
 std::optional<Nesting> follow_to(std::uintptr_t mark) {
   Unwinder unwinder(*entry_registers());
   bool interrupted = false;
@@ -42,7 +44,7 @@ std::optional<Nesting> follow_to(std::uintptr_t mark) {
   while (unwinder.stack_pointer() <= mark) {
     function = unwinder.address();
     if (!unwinder.step()) {
-      // The whole stack does not reach the mark, which lies on another stack.
+      // The stack was followed to its end without reaching the mark, so the mark lies on another stack.
       return unwinder.is_whole() ? std::optional(Nesting::kAfter) : std::nullopt;
     }
     interrupted = interrupted || unwinder.is_interrupted();
@@ -51,10 +53,10 @@ std::optional<Nesting> follow_to(std::uintptr_t mark) {
   return interrupted ? Nesting::kInterrupts : Nesting::kWithin;
 }
 
-/// The nesting by the call stack, which takes microseconds.
+/// Finds the nesting from the call stack, which takes microseconds.
 Nesting nesting_by_stack(const ThreadState& thread, CalledFrom from) {
   if (from.frame > thread.mark) return is_on_signal_stack() ? Nesting::kInterrupts : Nesting::kAfter;
-  // The tables of callers cannot be found yet.
+  // Call frame information cannot be found yet.
   if (real.find_object == nullptr) return Nesting::kWithin;
   std::optional<Nesting> found;
   if (!on_own_stack([&] { found = follow_to(thread.mark); })) return Nesting::kWithin;
@@ -64,7 +66,7 @@ Nesting nesting_by_stack(const ThreadState& thread, CalledFrom from) {
 }
 
 Nesting nesting_of(const ThreadState& thread, CalledFrom from, AddressRange trusted) {
-  // The C library calls us as part of our own work.
+  // During the recorder's own work, the C library may call a function of the recorder.
   const bool ours = entry_registers() != nullptr || is_ours(reinterpret_cast<std::uintptr_t>(from.caller));
   if (ours || is_just_within(thread, from, trusted) || is_just_within(thread, from, second_library())) {
     return Nesting::kWithin;
@@ -83,7 +85,7 @@ Arrival::Arrival(ThreadState& thread, CalledFrom from, AddressRange trusted) : t
   if (thread.block == nullptr) return;
   const bool new_child = guard.alive == 0;
   const Nesting nesting = nesting_of(thread, from, trusted);
-  // In a new child of fork, the interrupted call continues to count in the block of its parent.
+  // In a new child of fork, the interrupted call continues to count in the parent's block.
   if (nesting == Nesting::kWithin || (new_child && nesting == Nesting::kInterrupts)) return;
   interrupts_ = nesting == Nesting::kInterrupts;
   if (interrupts_) {

@@ -9,15 +9,16 @@
 
 namespace zerotax::record {
 
-// A thread may call a function of ours before its earlier call, or our own work, has returned, for three reasons:
-// - The allocator calls the function.
+// A thread may call a function of the recorder before its earlier call, or the recorder's own work, has returned. There
+// are three possible reasons:
+// - The allocator called the function.
 // - A signal handler interrupted the earlier call.
-// - The earlier call never returns, because siglongjmp, an exception or a switch of stacks left its frame.
-// ThreadState::mark, which lies in the frame of the earlier call, tells these reasons apart.
+// - The earlier call will never return, because siglongjmp, an exception or a switch of stacks left its frame.
+// ThreadState::mark, which lies in the frame of the earlier call, distinguishes these reasons.
 
-/// The place from which a function of ours was called.
+/// The place from which a function of the recorder was called.
 struct CalledFrom {
-  std::uintptr_t frame;  ///< the stack pointer before the call
+  std::uintptr_t frame;  ///< stack pointer before the call
   const void* caller;
 };
 
@@ -25,18 +26,18 @@ struct CalledFrom {
   return {reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), __builtin_return_address(0)};
 }
 
-/// Least size of the frame that the kernel puts onto a stack for a signal handler: the red zone, 440 bytes of
-/// registers, and 512 bytes of the floating-point unit. More on arm64. Source: struct rt_sigframe in
+/// Minimum size of a signal handler's frame. The kernel skips the red zone (128 bytes), then pushes 440 bytes of
+/// registers and 512 bytes of floating-point state (more on arm64). Source: struct rt_sigframe in
 /// arch/x86/include/asm/sigframe.h.
 inline constexpr std::uintptr_t kLeastSignalFrame = 1024;
 
-/// Whether `trusted` code called so near below the mark that no signal came in between.
+/// Whether `trusted` code made the call, and no signal handler's frame fits between the call and the mark.
 inline bool is_just_within(const ThreadState& thread, CalledFrom from, AddressRange trusted) {
   return thread.mark - from.frame < kLeastSignalFrame && lies_in(trusted, from.caller);
 }
 
-/// The beginning of a call while the thread may not count (!ready). `trusted`: code that calls the function only as
-/// part of an earlier call.
+/// An object of this class lives during a call in a thread that is not ready(). `trusted`: code that calls recorder
+/// functions only as part of an earlier call.
 class Arrival {
  public:
   Arrival(ThreadState& thread, CalledFrom from, AddressRange trusted);
@@ -44,13 +45,14 @@ class Arrival {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
-  /// Whether the thread may count the call: the program made it, not the allocator or our own work.
+  /// Whether the thread may count the call. Calls by the program count; calls by the allocator or by the recorder's own
+  /// work do not.
   [[nodiscard]] bool counts() const { return counts_; }
 
  private:
   ThreadState& thread_;
   bool counts_ = false;
-  bool interrupts_ = false;  ///< the call interrupts an earlier one, which is kept here
+  bool interrupts_ = false;  ///< whether the call interrupts an earlier call, whose state the following members keep
   bool eventful_;
   bool in_allocator_;
   Call now_;
@@ -59,7 +61,7 @@ class Arrival {
   CallFigures call_;
 };
 
-/// Calls counted() if the call counts, else plain().
+/// Calls counted() if the call counts, otherwise plain().
 template <typename Counted, typename Plain>
 [[gnu::noinline, gnu::cold]] auto apart(ThreadState& thread, CalledFrom from, Counted counted, Plain plain) {
   const Arrival arrival(thread, from, allocator_code);

@@ -1,5 +1,5 @@
-// C++'s operator new and delete. Those of the C++ library call malloc and free, which are counted as such: they are
-// passed on. An allocator with operators of its own is counted here.
+// C++'s operators new and delete. The operators of the C++ library call malloc and free, which count the call, so calls
+// to these operators are only passed on. An allocator's own operators are counted here.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace {
 
 enum class Owner : int { kUnknown, kAllocator, kOther };
 
-/// Finds an operator in a C++ library. A library that only a part of the program opened later is not among the objects
+/// Finds an operator in a C++ library by the library's name. If a library was opened later, it is not among the objects
 /// of the program's start.
 void* find_in_cpp_library(const char* symbol) {
   for (const char* library : {"libstdc++.so.6", "libc++.so.1", "libc++abi.so.1"}) {
@@ -28,7 +28,7 @@ void* find_in_cpp_library(const char* symbol) {
   return nullptr;
 }
 
-/// One of the operators, as the library after ours has it.
+/// An operator to which the recorder's operator of the same name passes calls on.
 struct Operator {
   const char* symbol;
   std::atomic<void*> function{nullptr};
@@ -57,16 +57,16 @@ struct Operator {
   }
 };
 
-struct NoThrow;  // std::nothrow_t: its address says all
+struct NoThrow;  // std::nothrow_t, which has no data
 
-/// The alignment among the arguments of an operator, as a binary logarithm, or 0.
+/// Returns the binary logarithm of an operator's alignment argument, or 0 if there is no such argument.
 std::uint8_t alignment_of() { return 0; }
 std::uint8_t alignment_of(const void* /*quietly*/) { return 0; }
 std::uint8_t alignment_of(std::size_t alignment, const void* /*quietly*/ = nullptr) {
   return static_cast<std::uint8_t>(class_of(alignment));
 }
 
-/// Calls an operator of the allocator's own.
+/// Calls an operator of the allocator, and counts the call.
 template <typename Allocate>
 [[gnu::always_inline]] inline void* call_operator(CalledFrom from, std::size_t bytes, std::uint8_t alignment,
                                                   Allocate allocate) {
@@ -76,8 +76,8 @@ template <typename Allocate>
   });
 }
 
-/// The operator that throws is called for what it returns at once by its nothrow sibling, so that no exception passes
-/// through a call that is counted; if that fails, it is called itself, and does what it does.
+/// Calls the nothrow variant of an operator first, so that no exception passes through a counted call. If the variant
+/// fails, calls the throwing operator, which may throw.
 template <typename... More>
 [[gnu::always_inline]] inline void* allocate(Operator& throwing, Operator& nothrow, std::size_t bytes, More... more) {
   using Throwing = void* (*)(std::size_t, More...);
@@ -90,7 +90,7 @@ template <typename... More>
     if (block != nullptr) return block;
   }
   const auto function = throwing.as<Throwing>();
-  // No C++ library is to be found at all: malloc is what it would call.
+  // If there is no C++ library, malloc does the operator's work.
   if (function != nullptr) return function(bytes, more...);
   void* const block = std::malloc(bytes);
   if (block == nullptr) std::abort();

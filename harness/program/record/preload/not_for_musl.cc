@@ -1,7 +1,8 @@
-// Keeps us out of musl's programs. musl's calloc trusts fresh memory only while malloc is its own: with ours before it,
-// it reads every page of every block (calloc.c, __malloc_replaced), 240 times the CPU time of the program alone. Its
-// loader leaves out, without a word, a library that has both __libc_start_main and stdin, as another C library's
-// (ldso/dynlink.c, load_library). So we have them, of a version that no program asks glibc for, and working.
+// Keeps the recorder out of musl's programs. musl's calloc trusts fresh memory only if malloc is musl's own. With the
+// recorder's malloc, musl's calloc reads every page of every block (calloc.c, __malloc_replaced), which takes 240 times
+// the CPU time of the program alone. Musl's loader silently leaves out a library that, like another C library, has both
+// __libc_start_main and stdin (ldso/dynlink.c, load_library). Therefore this library defines both symbols, and both
+// work. No program requests this version of the symbols from glibc.
 #include "record/preload/modules.h"
 
 extern "C" {

@@ -15,7 +15,7 @@ bool StackMemory::read(std::uint64_t address, std::uint64_t& word) {
   if (!reaches(address) || address % sizeof word != 0) return false;
   const std::uint64_t window = address & ~(kWindowBytes - 1);
   if (window != window_) {
-    // One system call reads many words. A window never crosses a page.
+    // One system call reads many words. A window never crosses the end of a page.
     window_ = 1;
     if (!read_own(window, &words_[0], kWindowBytes)) return false;
     window_ = window;

@@ -5,17 +5,18 @@
 
 namespace zerotax::record {
 
-/// Copies memory of this process by the kernel. False if the memory is not mapped, not readable, or only a device.
+/// Copies memory of this process with a system call. Returns false if the memory is not mapped, not readable, or
+/// belongs to a device.
 bool read_own(std::uint64_t address, void* to, std::size_t bytes);
 
-/// The words of a thread's stack, from its stack pointer on. Nothing else is read, even if a register or a rule of call
-/// frame information says so.
+/// Reads words of a thread's stack, from the stack pointer on. No other memory is read, even if a register or a rule of
+/// call frame information points elsewhere.
 class StackMemory {
  public:
-  /// Maximum distance from the stack pointer: no stack frame is larger than the usual limit of a whole stack.
+  /// Maximum distance from the stack pointer, because no stack frame is larger than the usual limit of a whole stack.
   static constexpr std::uint64_t kFarthest = std::uint64_t{8} << 20;
 
-  /// Sets the stack pointer of the current frame.
+  /// Sets the lowest address that may be read: the stack pointer of the current frame.
   void move_to(std::uint64_t stack_pointer) { begin_ = stack_pointer; }
   [[nodiscard]] bool reaches(std::uint64_t address) const { return address - begin_ <= kFarthest; }
 
@@ -25,7 +26,7 @@ class StackMemory {
   static constexpr std::uint64_t kWindowBytes = 1024;
 
   std::uint64_t begin_ = 0;
-  std::uint64_t window_ = 1;  ///< address of the kept words; 1, an impossible address: no words are kept
+  std::uint64_t window_ = 1;  ///< address of the kept words; 1: no words are kept
   std::uint64_t words_[kWindowBytes / sizeof(std::uint64_t)];
 };
 

@@ -13,7 +13,7 @@
 #include "record/preload/process.h"
 #include "record/preload/state.h"
 
-// Runs work on the stack that ends at `entry`, and saves the registers there. Defined in own_stack_*.cc.
+// Runs work on the stack that ends at `entry`, and saves the registers in `entry`. Defined in own_stack_*.cc.
 extern "C" [[gnu::visibility("hidden")]] void zerotax_call_on_stack(void (*work)(void*), void* argument,
                                                                     zerotax::record::EntryRegisters* entry);
 
@@ -22,20 +22,20 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 constexpr std::uint32_t kStacks = 32;
-/// Bytes of stack that our work usually takes.
+/// Bytes of stack that the recorder's work usually takes.
 constexpr std::size_t kUsualBytes = std::size_t{16} << 10;
 
 struct alignas(kLeastPageBytes) OwnStack {
   unsigned char bytes[kStackBytes - (sizeof(EntryRegisters) + 15) / 16 * 16];
-  alignas(16) EntryRegisters entry;  ///< the stack grows down from here
+  alignas(16) EntryRegisters entry;  ///< at the highest address of the stack, which grows down
 };
 static_assert(sizeof(OwnStack) == kStackBytes);
 
 OwnStack stacks[kStacks];
-constinit std::atomic<std::uint32_t> taken{0};   ///< a bit for each stack
-constinit std::atomic<std::uint32_t> backed{0};  ///< stacks whose usual bytes have pages
+constinit std::atomic<std::uint32_t> taken{0};   ///< a bit for each stack that is taken
+constinit std::atomic<std::uint32_t> backed{0};  ///< a bit for each stack of which kUsualBytes are populated
 
-/// Takes the lowest free stack, so that few stacks take memory; kStacks if none is free.
+/// Takes the lowest free stack, so that few stacks occupy memory. Returns kStacks if no stack is free.
 std::uint32_t take_stack() {
   std::uint32_t known = taken;
   while (known != ~std::uint32_t{0}) {
@@ -55,7 +55,8 @@ std::uint32_t wait_for_stack() {
   return index;
 }
 
-/// Allocates the stack's usual pages. Their page faults count as ours, during any call of the program.
+/// Populates the stack's usual pages, so that their page faults count as the recorder's, even during a call by the
+/// program.
 void back(std::uint32_t index) {
   const std::uint32_t bit = 1U << index;
   if ((backed & bit) != 0) return;
@@ -64,7 +65,7 @@ void back(std::uint32_t index) {
   backed |= bit;
 }
 
-/// A set of one signal in the kernel's form: bit 0 is signal 1.
+/// Returns a set of one signal in the kernel's form, in which bit 0 is signal 1.
 constexpr std::uint64_t set_of(int signal) { return std::uint64_t{1} << (signal - 1); }
 
 void set_blocked(std::uint64_t wanted, std::uint64_t* before) {

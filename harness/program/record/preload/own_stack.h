@@ -6,18 +6,18 @@
 
 namespace zerotax::record {
 
-/// The registers that a function preserves (kKeptRegisters), its stack pointer and its return address, at a call.
-/// own_stack_*.cc rely on this layout.
+/// The registers that a function preserves (kKeptRegisters), its stack pointer and its return address, at a call. The
+/// code in own_stack_*.cc relies on this layout.
 struct EntryRegisters {
   std::uint64_t kept[sizeof kKeptRegisters / sizeof kKeptRegisters[0]];
   std::uint64_t stack_pointer;
   std::uint64_t return_address;
 };
 
-/// Calls work(argument) on a stack of 64 KiB of our own. Our work may need more stack than a signal handler or a
-/// coroutine of the program has left, which can be 4 KiB in all. Each thread that is busy here has a stack; if the
-/// thread is already on one, the call is direct. Meanwhile the thread's signals wait, except for those of faults,
-/// because a handler may count on megabytes of stack. Returns false if no stack became free.
+/// Calls work(argument) on a separate stack of 64 KiB. A signal handler or a coroutine of the program may have a stack
+/// of only 4 KiB, too small for the recorder's work. A thread that is already on a separate stack calls work()
+/// directly. During the work, the thread's signals are blocked, because a handler may need megabytes of stack; signals
+/// of faults are not blocked. Returns false if no stack became free.
 bool call_on_own_stack(void (*work)(void*), void* argument);
 
 template <typename Work>
@@ -25,10 +25,11 @@ bool on_own_stack(Work work) {
   return call_on_own_stack([](void* argument) { (*static_cast<Work*>(argument))(); }, &work);
 }
 
-/// The registers with which the thread came to a stack of our own; nullptr on any other stack.
+/// Returns the registers with which the thread entered a separate stack, or nullptr on any other stack.
 const EntryRegisters* entry_registers();
 
-/// Frees all own stacks. Call it in a child of fork, which has none of the threads that had taken them.
+/// Frees all separate stacks. Call this in a child of fork: the threads that had taken the stacks exist only in the
+/// parent.
 void free_own_stacks();
 
 }  // namespace zerotax::record

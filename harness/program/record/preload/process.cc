@@ -28,6 +28,7 @@
 #include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
 #include "record/preload/own_stack.h"
+#include "record/preload/python_frames.h"
 #include "record/preload/real.h"
 #include "record/preload/returns.h"
 #include "record/preload/shared_memory.h"
@@ -37,8 +38,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// What pthread_atfork calls in glibc. Weak: another C library's loader, which our preload may meet in a child, must
-// find nothing missing. Without it the guard page tells of a fork.
+// The function that pthread_atfork calls in glibc. The symbol is weak, because a child may preload this library under
+// the loader of another C library, which must find no symbol missing. Without this function, the guard page reveals a
+// fork.
 extern "C" {
 extern void* __dso_handle;
 [[gnu::weak]] int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
@@ -79,8 +81,8 @@ TimedOwnWork::~TimedOwnWork() {
 
 namespace {
 
-ThreadBlock early_block{};    // what is called before our constructor
-ThreadBlock nowhere_block{};  // where nothing is recorded
+ThreadBlock early_block{};    // counts of calls before the recorder's constructor
+ThreadBlock nowhere_block{};  // counts of calls if nothing is recorded
 
 class GuardLock {
  public:
@@ -102,7 +104,7 @@ void read_text(const char* path, char* text, std::size_t room) {
   }
 }
 
-/// Maps a slot that nobody has, or returns nullptr.
+/// Maps a free slot, or returns nullptr.
 ProcessSlot* map_slot() {
   SharedMemory memory(kArenaVariable, kArenaMagic, kArenaBytes);
   if (!memory.found()) return nullptr;
@@ -129,14 +131,14 @@ void describe(ProcessSlot& slot, bool forked) {
   ::prctl(PR_GET_NAME, &slot.name[0]);
   const ssize_t length = ::readlink("/proc/self/exe", &slot.executable[0], kPathBytes - 1);
   slot.executable[length > 0 ? length : 0] = '\0';
-  // Without /proc, the path that was given to exec.
+  // Without /proc, the path that was passed to exec is used.
   const auto* const told = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
   if (length <= 0 && told != nullptr) std::strncpy(&slot.executable[0], told, kPathBytes - 1);
   read_text("/proc/self/cmdline", &slot.command[0], kPathBytes);
-  slot.modules_used = 1;  // module 0 is no object
+  slot.modules_used = 1;  // index 0 means no module
 }
 
-/// In a child of fork: opens a slot of its own if it can get one, else continues in that of its parent.
+/// Opens a slot for a child of fork. If no slot is free, the child continues in its parent's slot.
 void open_after_fork() {
   begin_calls_in_child();
   ProcessSlot* const parent = process;
@@ -170,7 +172,8 @@ void add_block(ThreadBlock& to, const ThreadBlock& from) {
   to.merged += from.merged + 1;
 }
 
-/// All blocks are taken: adds those of threads that have ended to the first such, and returns one that is free again.
+/// If all blocks are taken, frees blocks of ended threads by adding their counts to the block of the first ended
+/// thread. Returns a free block, or nullptr.
 ThreadBlock* recycle() {
   const GuardLock lock;
   for (ThreadBlock& block : process->threads) {
@@ -181,9 +184,9 @@ ThreadBlock* recycle() {
   ThreadBlock* sum = nullptr;
   ThreadBlock* freed = nullptr;
   for (ThreadBlock& block : process->threads) {
-    if (&block == &process->threads[kThreads - 1]) break;  // the one that is shared at need
+    if (&block == &process->threads[kThreads - 1]) break;  // threads may share the last block
     if (block.state == BlockState::kUsed) {
-      // Only this process's own threads can be asked whether they live.
+      // tgkill can test only threads of this process.
       if (block.pid != ::getpid() || ::syscall(SYS_tgkill, block.pid, block.tid, 0) == 0 || errno != ESRCH) continue;
       block.state = BlockState::kEnded;
     }
@@ -202,7 +205,7 @@ ThreadBlock* recycle() {
 ThreadBlock* claim_block() {
   auto* const table = process;
   if (table == nullptr) return &nowhere_block;
-  constexpr std::uint32_t kOwn = kThreads - 1;  // the last one is shared at need
+  constexpr std::uint32_t kOwn = kThreads - 1;
   const std::uint32_t index = take_entry(table->threads_used, &table->threads[0], kOwn);
   ThreadBlock* block = index < kOwn ? &table->threads[index] : nullptr;
   if (block == nullptr && table->threads_used == kOwn) block = recycle();
@@ -223,19 +226,21 @@ void begin_samples(ThreadState& thread) {
   thread.cleared = thread.small;
   thread.large_cleared = {};
   thread.random = static_cast<std::uint64_t>(monotonic_ns()) ^ reinterpret_cast<std::uintptr_t>(&thread);
-  if (thread.random == 0) thread.random = 1;  // the one number without a successor
+  if (thread.random == 0) thread.random = 1;  // from 0, the generator would only return 0
   begin_looks(thread);
 }
 
 void after_fork_in_child() {
-  // A call of a handler before this one, as allocators have, may have made this process known.
+  // An earlier handler of fork, such as an allocator's, may have called the recorder, so that this process is already
+  // open.
   if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;
   guard.alive = 0;
   guard.lock = 0;
   prepare(state);
 }
 
-/// Writes down whose calloc is called: the next after ours, or the program's own, which comes before it.
+/// Records the file whose calloc the program calls. This is usually the first calloc after the recorder's. It is the
+/// program's own calloc if that comes before the recorder's.
 void name_allocator(ProcessSlot& slot) {
   void* const first = find_first("calloc");
   const bool is_ours = first == nullptr || first == reinterpret_cast<void*>(&::calloc);
@@ -255,6 +260,7 @@ void begin_process() {
     if (slot->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kNone)) slot->gaps |= kNoPagemap;
     if (!hook_libc_stores()) slot->gaps |= kNoLibcSlots;
     name_allocator(*slot);
+    find_python();
     leave_out_operators();
     open_live_blocks();
     open_holdings(*slot);
@@ -275,7 +281,7 @@ void begin_process() {
   state.block->merged = 0;
 }
 
-/// Before the constructors of the program and of most libraries, after those of the C library.
+/// Runs before the constructors of the program and of most libraries, and after those of the C library.
 [[gnu::constructor]] void begin() {
   begin_process();
   state.armed = state.block;
@@ -302,7 +308,7 @@ bool have_pages(const void* begin, std::size_t bytes) {
   const auto to = page_ceiling(reinterpret_cast<std::uintptr_t>(begin) + bytes);
   const int saved = errno;
   const std::int64_t faults = thread_minor_faults();
-  // A kernel before 5.14 does not know it: then a full file system is a signal, as it is for everybody.
+  // Kernels before 5.14 lack this advice. On such a kernel, a full file system causes a signal, as in any program.
   const bool had = ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
   if (process != nullptr) process->holdings.own_faults += static_cast<std::uint64_t>(thread_minor_faults() - faults);
   errno = saved;
@@ -329,7 +335,7 @@ bool prepare(ThreadState& thread) {
   }
   {
     const OwnWork own;
-    // Before our constructor, and where there is no arena at all.
+    // Without an arena, or before the recorder's constructor, the thread counts in early_block.
     thread.block = arena == nullptr ? &early_block : claim_block();
     begin_samples(thread);
   }

@@ -11,14 +11,14 @@
 namespace zerotax::record {
 namespace {
 
-// What the dynamic linker asks for while it looks symbols up: a few hundred bytes where it asks at all.
+// Memory for the requests of the dynamic linker while symbols are looked up: at most a few hundred bytes.
 constexpr std::size_t kEarlyBytes = 32'768;
 alignas(16) unsigned char early[kEarlyBytes];
 std::size_t early_bytes = 0;
 bool resolving = false;
 bool resolved = false;
 
-/// Zeroed, as nothing is ever given back.
+/// Returns a new block of the early memory, which is zero because no early block is ever freed.
 void* early_block(std::size_t bytes) {
   const std::size_t rounded = (bytes + 15) & ~std::size_t{15};
   if (rounded < bytes || rounded > kEarlyBytes - early_bytes) return nullptr;
@@ -28,7 +28,7 @@ void* early_block(std::size_t bytes) {
   return block;
 }
 
-// Each stands in its place until the real one is known.
+// Stand-ins, each of which replaces a real function until the real function is known.
 void* first_malloc(std::size_t bytes) {
   if (resolving) return early_block(bytes);
   resolve_real();
@@ -54,7 +54,8 @@ void* first_realloc(void* block, std::size_t bytes) {
   }
 ZEROTAX_LATER_FUNCTIONS(ZEROTAX_FIRST)
 
-/// Needs nothing: it is called before anything can be looked up, while the dynamic linker still relocates.
+/// Stores bytes without any library. The dynamic linker calls this function while it still relocates, and no symbol can
+/// be looked up yet.
 void* first_memset(void* target, int value, std::size_t bytes) {
   store_bytes(target, value, bytes);
   return target;
@@ -105,7 +106,8 @@ void resolve_real() {
   if (resolved || resolving) return;
   resolving = true;
   const auto find = [](const char* symbol, auto& function) {
-    // A function that no library has keeps its stand-in; nobody can have bound to ours before, then.
+    // If no library has the function, its stand-in stays. In that case, no other code can have bound to the recorder's
+    // function.
     if (void* found = find_next(symbol)) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
     }
@@ -114,7 +116,7 @@ void resolve_real() {
 #define ZEROTAX_FIND(Result, name, symbol, parameters, arguments) find(symbol, found.name);
   ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_FIND)
   ZEROTAX_STORE_FUNCTIONS(ZEROTAX_FIND)
-  // From here on objects can be found.
+  // Once _dl_find_object is known, it finds the loaded object that contains an address.
   find("_dl_find_object", real.find_object);
   found.find_object = real.find_object;
   dl_find_object allocator{};
@@ -134,8 +136,9 @@ void resolve_real() {
 
 }  // namespace zerotax::record
 
-// glibc's _dl_find_object, which our files call by name. It is found at run time. In a child, our preload may meet the
-// loader of another C library, which would refuse to start a program without it.
+// glibc's _dl_find_object, which this library's files call by name. The function is found at run time, because a child
+// may preload this library under the loader of another C library. That loader would refuse to start a program if the
+// symbol were missing.
 extern "C" [[gnu::visibility("hidden")]] int _dl_find_object(void* address, dl_find_object* result) noexcept {
   const auto find = zerotax::record::real.find_object;
   return find != nullptr ? find(address, result) : -1;

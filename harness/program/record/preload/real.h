@@ -9,8 +9,8 @@
 
 namespace zerotax::record {
 
-// The functions that ours replace: result, name, symbol, parameters, and the arguments that pass these on. The
-// dynamic linker may call the early functions while it looks up symbols.
+// The functions that the recorder replaces: result, name, symbol, parameters, and the arguments that pass the
+// parameters on. The dynamic linker may call the early functions while it looks up symbols.
 #define ZEROTAX_EARLY_FUNCTIONS(X)                                                 \
   X(void*, malloc, "malloc", (std::size_t bytes), (bytes))                         \
   X(void*, calloc, "calloc", (std::size_t count, std::size_t size), (count, size)) \
@@ -32,9 +32,9 @@ namespace zerotax::record {
   X(void, explicit_bzero_checked, "__explicit_bzero_chk", (void* target, std::size_t bytes, std::size_t room), ) \
   X(wchar_t*, wmemset, "wmemset", (wchar_t * target, wchar_t value, std::size_t count), )
 
-/// The functions that come after ours. Until they are looked up they stand for themselves: the first call looks all of
-/// them up, and what that asks for comes from a small arena that is never given back (glibc 2.34 and later ask for
-/// nothing).
+/// The functions to which the recorder's functions pass calls on. At first, they are stand-ins, whose first call looks
+/// up all functions. Memory requested during the look-up comes from a small buffer that is never freed (glibc 2.34 and
+/// later request none).
 struct Real {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a list of parameters
 #define ZEROTAX_MEMBER(Result, name, symbol, parameters, arguments) Result(*name) parameters;
@@ -44,13 +44,14 @@ struct Real {
   int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
 };
 extern Real real;
-/// The same, once they are looked up, without those of live_heap.h, which may stand before them in `real`.
+/// A copy of `real` as found by resolve_real(). calls.h and live_heap.h may replace members of `real`, but never
+/// members of `plain_real`.
 extern Real plain_real;
 
-/// Looks all of them up, once; safe to call again.
+/// Looks up all functions of `real` once. Further calls do nothing.
 void resolve_real();
 
-/// Whether a block comes from that small arena, which mostly stays empty.
+/// Whether any block is in the early buffer; usually false.
 extern bool early_used;
 bool is_in_early(const void* block);
 inline bool is_early(const void* block) { return early_used && is_in_early(block); }
@@ -58,7 +59,7 @@ inline bool is_early(const void* block) { return early_used && is_in_early(block
 /// Whether a function lies in the library whose malloc is called.
 bool is_beside_malloc(const void* function);
 
-/// The library of the allocator; empty if it is the C library.
+/// The address range of the allocator's library; empty if the allocator is the C library's.
 extern AddressRange allocator_code;
 
 inline bool lies_in(AddressRange range, const void* address) {
@@ -66,12 +67,12 @@ inline bool lies_in(AddressRange range, const void* address) {
   return place >= range.begin && place < range.end;
 }
 
-/// Whether an address lies in the allocator's library; never for the C library's own allocator, whose other functions
-/// lie there too.
+/// Whether an address lies in the allocator's library; never true for the C library's own allocator, because the C
+/// library contains other functions, too.
 inline bool is_of_allocator(const void* address) { return lies_in(allocator_code, address); }
 
-/// The library of the allocator, or the C library if the allocator is its own. Calls of memset and munmap from here can
-/// be part of a call of the allocator.
+/// The address range of the allocator's library, or of the C library if the allocator is the C library's. Calls to
+/// memset and munmap from this range can be part of a call to the allocator.
 extern AddressRange nesting_code;
 
 }  // namespace zerotax::record

@@ -10,8 +10,8 @@
 #include "record/preload/instructions.h"
 #include "record/preload/jumps.h"
 
-// A page of our own code for the ways to the originals: near the C library, as all libraries are, and executable
-// already.
+// A page of code that leads to the original functions. As part of this library, the page is near the C library and
+// already executable.
 asm(R"(
   .pushsection .text
   .balign 4096
@@ -26,10 +26,10 @@ extern "C" [[gnu::visibility("hidden")]] unsigned char zerotax_ways[];
 namespace zerotax::record {
 namespace {
 
-constexpr std::size_t kWaysBytes = 4096;  // of zerotax_ways, in any page
+constexpr std::size_t kWaysBytes = 4096;  // bytes of zerotax_ways: one page of the smallest size
 std::size_t ways_used = 0;
 
-/// Not by the C library: its mprotect may lie in the page whose rights are being changed.
+/// The C library's mprotect is not used, because it may lie in the page whose rights are being changed.
 bool protect(AddressRange pages, int rights) {
   return kernel_call(SYS_mprotect, static_cast<long>(pages.begin), static_cast<long>(pages.bytes()), rights) == 0;
 }
@@ -43,7 +43,7 @@ std::size_t movable_prologue(const unsigned char* code) {
 
 bool OpenCode::make_writable(AddressRange pages) {
   if (pages.begin >= pages_.begin && pages.end <= pages_.end) return true;
-  // The pages stay executable meanwhile, as they may be those that we return to.
+  // The pages stay executable during the change, because this function may return to one of them.
   if (!close() || !protect(pages, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
   pages_ = pages;
   return true;

@@ -6,7 +6,8 @@
 
 namespace zerotax::record {
 
-/// Pages of code that may be written to while it lives. To write to the same pages again asks the kernel nothing.
+/// Pages of code that are writable while an object of this class lives. Further writes to the same pages take no system
+/// call.
 class OpenCode {
  public:
   OpenCode() = default;
@@ -14,7 +15,7 @@ class OpenCode {
   OpenCode& operator=(const OpenCode&) = delete;
   ~OpenCode() { close(); }
 
-  /// Writes `count` bytes to `code`; returns false if that is not allowed.
+  /// Writes `count` bytes to `code`. Returns false if that is not permitted.
   bool write(unsigned char* code, const unsigned char* bytes, std::size_t count);
 
  private:
@@ -24,16 +25,18 @@ class OpenCode {
   AddressRange pages_{};
 };
 
-/// Sends every call of a function of the C library to another function, the library's own internal calls included,
-/// which no preloaded function and no table of addresses stands in: the first instructions become a jump.
-/// For use before the program's own threads run. While it lives, code that it changed last may be written to.
+/// Redirects every call to a function of the C library to another function, by a jump in place of the function's first
+/// instructions. This includes the C library's internal calls, which neither preloaded functions nor tables of
+/// addresses affect. Use this class before the program's own threads run. While the object lives, the code that was
+/// changed last is writable.
 class Redirector {
  public:
-  /// Sets `way` to the way to the original, before the first call can come. Returns false if it cannot be done: other
-  /// instructions than those known at the start of `function`, too far away (2 GiB on x86-64, 128 MiB on arm64), or
-  /// code that may not be written to. Each function at most once.
+  /// Redirects a function, at most once. Sets `way` to code that continues in the original function, before the first
+  /// call can come. Returns false if the instructions at the start of `function` are unknown, if the code may not be
+  /// written, or if the distance is too large (2 GiB on x86-64, 128 MiB on arm64).
   bool redirect(void* function, void* replacement, void** way);
-  /// The same for a function that never returns, and is needed no more: whatever instructions it begins with.
+  /// Redirects a function that never returns, and whose original is no longer needed. The function may begin with any
+  /// instructions.
   bool replace(void* function, void* replacement);
 
  private:
@@ -41,8 +44,8 @@ class Redirector {
   OpenCode functions_;
 };
 
-/// Bytes at the start of `code` that a jump and what is moved for it take; 0 if they are
-/// not among the known ways in which a C library's wrapper of a system call begins. Reads at most 16 bytes.
+/// Returns the number of bytes at the start of `code` that must be moved for a jump. Returns 0 if these bytes are not a
+/// known beginning of the C library's wrappers of system calls. Reads at most 16 bytes.
 std::size_t movable_prologue(const unsigned char* code);
 
 }  // namespace zerotax::record

@@ -12,10 +12,11 @@
 namespace zerotax::record {
 namespace {
 
-constexpr std::uint32_t kAllOf = 128;  ///< small returns of a thread, all of which are looked at
+/// Number of small returns of each thread that are all examined. Later small returns are sampled.
+constexpr std::uint32_t kAllOf = 128;
 
-/// Counts a system call that may change mappings. False if it is not the program's or its allocator's: then what it
-/// returns is attributed to nobody.
+/// Counts a system call that may change mappings. Returns false if neither the program nor its allocator made the call;
+/// bytes that such a call returns are not attributed.
 bool count_mapping_call(ThreadState& thread) {
   if (process == nullptr || thread.now.inside == Inside::kOwn) return false;
   const bool known = guard.alive != 0 && thread.block != nullptr;
@@ -88,7 +89,7 @@ void Return::note() {
   if (weight_ > 1) thread_.block->sampled_returns += weight_;
   have_returned(weight_ * found_.bytes, weight_ * found_.huge);
   if (cause_ <= kByAllocation) {
-    // One that stands for others does not belong to this call alone.
+    // If this return stands for other returns, too, its bytes do not belong to this call alone.
     if (weight_ == 1) add_to_call(thread_, mechanism_, found_.bytes);
   } else if (found_.bytes >= kLargeBytes) {
     CallFigures figures{};
@@ -110,7 +111,8 @@ std::uint64_t Return::weight_of_small(std::uint64_t bytes) const {
   return 0;
 }
 
-/// Of each two in turn the difference is a sign of how much those that were not looked at may differ.
+/// Counts an examined small return. For every second return, adds the squared difference from the previous return.
+/// These differences indicate how much the unexamined returns may differ.
 void Return::note_small() {
   SmallReturns& small = thread_.block->small_returns;
   small.bytes += found_.bytes;

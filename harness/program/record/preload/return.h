@@ -11,29 +11,30 @@
 
 namespace zerotax::record {
 
-/// A call of a function that changes mappings, made by the allocator within a call of it, by the program, or by a
-/// signal handler that interrupted either.
+/// A call to a function that changes mappings. The caller is the program, the allocator within one of its calls, or a
+/// signal handler that interrupted either of the two.
 class Watched {
  public:
   explicit Watched(CalledFrom from);
 
   ThreadState& thread;
-  bool counts = false;  ///< false: what the call returns is attributed to nobody
+  bool counts = false;  ///< false: the bytes that the call returns are not attributed
 
  private:
   std::optional<Arrival> arrival_;
 };
 
-/// Where the thread is: a call that is over leaves its mark behind.
+/// Returns the kind of function that the thread is in. `now` alone is not enough, because `now` keeps its last value
+/// after a call has ended.
 inline Inside place_of(const ThreadState& thread) {
   return thread.armed != nullptr ? Inside::kProgram : thread.now.inside;
 }
 
 ReturnCause cause_of(const ThreadState& thread, const void* caller);
 
-/// What a system call returns to the kernel, if it succeeds. A heap can be trimmed page by page, ten thousand times a
-/// second: after a hundred small returns of a thread, one in each 32 is looked at, and stands for 32. It is chosen at
-/// random: a program has loops of 32, too.
+/// The memory that a system call returns to the kernel, if the call succeeds. A heap can be trimmed page by page, ten
+/// thousand times a second. Therefore, after a thread's first 128 small returns, one in 32 is examined and stands for
+/// 32. The examined return is chosen at random, because a program may also have loops of 32.
 class Return {
  public:
   Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller);
@@ -56,7 +57,7 @@ class Return {
   AddressRange range_;
   Mechanism mechanism_;
   ReturnCause cause_;
-  std::uint64_t weight_ = 1;  ///< how many returns this one stands for; 0: it is not looked at
+  std::uint64_t weight_ = 1;  ///< number of returns for which this return stands; 0: it is not examined
   Pagemap::Anonymous found_;
   Clocks began_{};
 };

@@ -48,10 +48,10 @@ struct Originals {
   void* (*shmat)(int, const void*, int);
 };
 Originals original{};
-const std::uintptr_t* heap_end = nullptr;  ///< glibc's __curbrk
+const std::uintptr_t* heap_end = nullptr;  ///< address of glibc's __curbrk
 
-/// A small block needed more memory: whoever gets much of it is met here often. The first 32 of a thread, then one in
-/// 8, chosen at random.
+/// Samples calls for small blocks in which the allocator's memory grew. The more memory a caller gets, the more often
+/// it is sampled. A thread's first 32 such calls are sampled, then one in 8, chosen at random.
 void sample_growth(ThreadState& thread, std::uint64_t bytes) {
   constexpr std::uint32_t kAllOf = 32;
   constexpr std::uint64_t kOneIn = 8;
@@ -60,7 +60,8 @@ void sample_growth(ThreadState& thread, std::uint64_t bytes) {
   if (all || random_of(thread) % kOneIn == 0) thread.grown_bytes += all ? bytes : kOneIn * bytes;
 }
 
-/// Memory that the allocator got just now. If it is for a large block: nothing of it was populated before.
+/// Records memory that the allocator has just mapped. If the memory is for a large block, no part of the block was
+/// populated before.
 void note_fresh(ThreadState& thread, AddressRange range) {
   if (place_of(thread) == Inside::kProgram) return;
   if (thread.now.size_class < class_of(kLargeBytes)) return sample_growth(thread, range.bytes());
@@ -78,13 +79,14 @@ int munmap_for(CalledFrom from, void* begin, std::size_t bytes) {
   return status;
 }
 
-/// MADV_FREE leaves the pages populated, until the kernel needs memory.
+/// Counts the bytes under MADV_FREE, which leaves the pages populated until the kernel needs memory.
 void note_offer(ThreadState& thread, AddressRange range) {
   const TimedOwnWork own;
   thread.block->offered_bytes += anonymous_in(range).bytes;
 }
 
-/// MADV_COLLAPSE makes huge pages without a page fault: the kernel zeroes their unpopulated parts.
+/// Makes huge pages by MADV_COLLAPSE without a page fault. The kernel zeroes the parts of the huge pages that were not
+/// populated before.
 int collapse(AddressRange range, int advice) {
   const OwnWork own;
   const auto before = anonymous_in(range);
@@ -120,14 +122,14 @@ int watched_madvise(void* begin, std::size_t bytes, int advice) {
   return madvise_for(called_from(), begin, bytes, advice);
 }
 
-/// Moves the end of the heap from `before` to `after` by `move`, which returns whether it succeeded.
+/// Moves the end of the heap from `before` to `after` by move(), which returns whether the end was moved.
 template <typename Move>
 void move_heap_end(ThreadState& thread, std::uintptr_t before, std::uintptr_t after, const void* caller, Move move) {
   if (after >= before) {
     if (move()) note_fresh(thread, {before, after});
     return;
   }
-  // The page that the new end lies on stays.
+  // The page that contains the new end stays.
   Return returned(thread, {page_ceiling(after), before}, kBrk, caller);
   returned.done(move());
 }
@@ -138,7 +140,7 @@ int watched_brk(void* end) {
   const CalledFrom from = called_from();
   const Watched call(from);
   if (end == nullptr || !call.counts) return original.brk(end);
-  // If the C library does not know the end of the heap, the kernel does.
+  // If the C library does not know the end of the heap, the kernel is asked.
   const auto before = heap_end != nullptr ? *heap_end : heap_end_of_the_kernel();
   int status = 0;
   move_heap_end(call.thread, before, reinterpret_cast<std::uintptr_t>(end), from.caller, [&] {
@@ -148,7 +150,7 @@ int watched_brk(void* end) {
   return status;
 }
 
-/// The system call brk, which returns the new end of the heap, or the old one.
+/// Makes the system call brk. Returns the new end of the heap, or the old end if the call failed.
 long brk_by_number(CalledFrom from, std::uintptr_t end) {
   const Watched call(from);
   const auto move = [&] { return kernel_call(SYS_brk, static_cast<long>(end)); };
@@ -194,14 +196,14 @@ void* watched_mremap(void* begin, std::size_t old_bytes, std::size_t new_bytes, 
   return mremap_for(called_from(), begin, old_bytes, new_bytes, flags, target);
 }
 
-/// The file system of an open file, as statfs(2) names it; 0 if it is unknown.
+/// Returns the type of an open file's file system (f_type of statfs(2)); 0 if it is unknown.
 long file_system_of(int fd) {
   const OwnWork own;
   struct statfs system {};
   return ::fstatfs(fd, &system) == 0 ? static_cast<long>(system.f_type) : 0;
 }
 
-/// Whether a file is zerotax's own memory, such as a replay's, and not the recorded program's.
+/// Whether a file is zerotax's own memory, such as a replay's, rather than the recorded program's.
 bool is_of_zerotax(int fd) {
   const OwnWork own;
   constexpr std::string_view kOurs = "/memfd:zerotax-";
@@ -212,7 +214,7 @@ bool is_of_zerotax(int fd) {
   return length == static_cast<ssize_t>(sizeof name) && std::string_view(&name[0], sizeof name) == kOurs;
 }
 
-/// Notes mapped memory by its kind: shared, of a file, or in pages of hugetlbfs.
+/// Records mapped memory by its kind: shared, of a file, or in pages of hugetlbfs.
 void note_kind(AddressRange range, int flags, int fd) {
   Holdings& holdings = process->holdings;
   const bool anonymous = (flags & MAP_ANONYMOUS) != 0;
@@ -234,7 +236,7 @@ void note_kind(AddressRange range, int flags, int fd) {
 
 void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int flags, int fd, off_t offset) {
   const Watched call(from);
-  // MAP_FIXED_NOREPLACE fails where there is something.
+  // MAP_FIXED_NOREPLACE fails if the range contains a mapping.
   const bool replaces = (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0;
   if (!call.counts) return original.mmap(begin, bytes, rights, flags, fd, offset);
   const bool by_program = cause_of(call.thread, from.caller) == kByProgram;
@@ -245,7 +247,7 @@ void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int 
     if (kind != kPlain || (flags & MAP_HUGETLB) != 0) note_kind(range_of(memory, bytes), flags, fd);
     if (kind != kPlain) return memory;
     note_fresh(call.thread, range_of(memory, bytes));
-    // Stacks come with their threads.
+    // Memory of stacks counts for threads, not for the program.
     if (!by_program || (flags & MAP_STACK) != 0) return memory;
     process->holdings.program_mapped_bytes += bytes;
     note_mapped(range_of(memory, bytes));
@@ -263,7 +265,7 @@ void* watched_mmap(void* begin, std::size_t bytes, int rights, int flags, int fd
   return mmap_for(called_from(), begin, bytes, rights, flags, fd, offset);
 }
 
-/// System V shared memory.
+/// Counts System V shared memory.
 void* watched_shmat(int segment, const void* at, int flags) {
   void* const memory = original.shmat(segment, at, flags);
   if (memory == reinterpret_cast<void*>(-1) || process == nullptr) return memory;
@@ -272,14 +274,15 @@ void* watched_shmat(int segment, const void* at, int flags) {
   constexpr std::uint64_t kAny = std::uint64_t{1} << 40;
   const std::uint64_t bytes = ::shmctl(segment, IPC_STAT, &status) == 0 ? page_ceiling(status.shm_segsz) : kAny;
   process->holdings.shared_bytes += bytes;
-  // Nothing reports whether the segment is of hugetlbfs (SHM_HUGETLB). Such a segment begins and ends with a huge page.
+  // The kernel does not report whether the segment is of hugetlbfs (SHM_HUGETLB). Such a segment begins and ends with a
+  // huge page.
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   if ((begin | bytes) % huge_page_bytes() == 0) process->holdings.hugetlb_mapped_bytes += bytes;
   return memory;
 }
 
-/// Redirects functions of the C library itself: an allocator may have functions of these names, which do without those
-/// of the C library.
+/// Redirects functions of the C library itself. An allocator may define functions of the same names that do not call
+/// the C library's.
 class Watch {
  public:
   template <typename Function>
@@ -319,14 +322,15 @@ long change_by_number(CalledFrom from, long number, const long (&with)[6]) {
 bool watch_returns() {
   Watch watch;
   heap_end = static_cast<const std::uintptr_t*>(find_in(kCLibrary, "__curbrk"));
-  // glibc has munmap, madvise and mmap on one page. mmap and mremap are rare ways: a C library that has other code
-  // there is not worth less.
+  // In glibc, munmap, madvise and mmap lie on one page. The functions mmap and mremap rarely return memory, so another
+  // C library may have other code there.
   const bool munmap = watch.redirect("munmap", &watched_munmap, original.munmap);
   const bool madvise = watch.redirect("madvise", &watched_madvise, original.madvise);
   const bool mmap = watch.redirect("mmap", &watched_mmap, original.mmap);
   const bool mremap = watch.redirect("mremap", &watched_mremap, original.mremap);
   watch.redirect("shmat", &watched_shmat, original.shmat);
-  // If the original cannot be reached, a call by number uses the C library's function.
+  // If mmap or mremap cannot be redirected, only system calls by number are watched, which then use the C library's
+  // function.
   if (!mmap) original.mmap = ::mmap;
   if (!mremap) original.mremap = ::mremap;
   return watch.redirect("brk", &watched_brk, original.brk) && munmap && madvise;

@@ -8,17 +8,18 @@
 
 namespace zerotax::record {
 
-/// From here on, what the process gives back to the kernel is looked at before it is gone: munmap, madvise, brk, mremap
-/// and mmap over memory, by whomever they are called. Returns false if the first three cannot be watched.
+/// Begins to examine memory that the process is about to return to the kernel. The watched calls are munmap, madvise,
+/// brk, mremap, and mmap over existing memory, whichever code makes them. Returns false if munmap, madvise and brk
+/// cannot be watched.
 bool watch_returns();
 
 [[nodiscard]] bool returns_are_watched();
-/// Makes the system call munmap, madvise, brk, mremap or mmap by its number, where these are watched, and looks at the
-/// returned memory.
+/// Makes the system call munmap, madvise, brk, mremap or mmap by its number, and examines the returned memory. Call
+/// this only if returns_are_watched().
 long change_by_number(CalledFrom from, long number, const long (&with)[6]);
 
-/// free or realloc has returned, and gave memory back to the kernel: puts that down to who called it, and to the size
-/// of the block that `ended`, if it is known.
+/// Attributes to the call stack the bytes that free or realloc returned to the kernel. If `ended` is not null, the
+/// bytes also count for that block's size.
 void note_return(ThreadState& thread, SiteKind kind, const LiveBlock* ended);
 
 }  // namespace zerotax::record

@@ -12,12 +12,13 @@
 namespace zerotax::record {
 namespace {
 
-/// Mappings of our own that are remembered: the recording itself, tables of blocks, and the rings of some threads.
+/// Maximum number of the recorder's own mappings that are remembered: the arena, tables of blocks, and the rings of
+/// some threads.
 constexpr std::uint32_t kMostOwn = 64;
 AddressRange own_ranges[kMostOwn];
 constinit std::atomic<std::uint32_t> own_mappings{0};
 
-/// NUMBER of a path /proc/PID/fd/NUMBER; -1 for any other path.
+/// Returns NUMBER of a path /proc/PID/fd/NUMBER, or -1 for any other path.
 int number_in(const char* path) {
   constexpr const char* kFolder = "/fd/";
   const char* const folder = std::strncmp(path, "/proc/", 6) == 0 ? std::strstr(path, kFolder) : nullptr;
@@ -28,7 +29,7 @@ int number_in(const char* path) {
   return *at == '\0' && at != folder + std::strlen(kFolder) ? number : -1;
 }
 
-/// Whether a descriptor is our file: a program may have put another file under this number.
+/// Whether a descriptor is the recorder's file. A program may have put another file under this number.
 bool is_ours(int fd, std::uint64_t magic, std::size_t bytes) {
   struct stat status {};
   std::uint64_t begins = 0;

@@ -1,5 +1,6 @@
 #include "record/preload/site.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
+#include "record/preload/python_frames.h"
 #include "record/preload/real.h"
 #include "record/preload/unwinder.h"
 
@@ -23,14 +25,16 @@ struct Stack {
   std::uint32_t depth;
 };
 
-/// CPython's trampolines keep no frame pointer: behind their call are "add $8, %rsp" and "ret".
+/// Whether the code at a return address keeps no frame pointer: CPython's trampolines have "add $8, %rsp" and "ret"
+/// after their call.
 bool keeps_no_frame_pointer(std::uint64_t address) {
   static constexpr unsigned char kTrampoline[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
   unsigned char code[sizeof kTrampoline];
   return !read_own(address, &code[0], sizeof code) || std::memcmp(&code[0], &kTrampoline[0], sizeof code) == 0;
 }
 
-/// Whether what is before an address is a call, near or by a register or memory (Intel SDM, volume 2, CALL).
+/// Whether the instruction before an address is a near call, or a call by a register or memory (Intel SDM, volume 2,
+/// CALL).
 bool is_behind_call(std::uint64_t address) {
   unsigned char code[kCallBytes];
   if (!read_own(address - sizeof code, &code[0], sizeof code)) return false;
@@ -46,8 +50,8 @@ bool is_behind_call(std::uint64_t address) {
 #endif
 }
 
-/// Code that an interpreter made in memory has no call frame information, and there unwinding ends. V8's keeps frame
-/// pointers, which lead on until there is code of a file again.
+/// Continues a stack through code that an interpreter made in memory. Unwinding ends at such code, because it has no
+/// call frame information. V8's code keeps frame pointers, which lead back to code of a file.
 void follow_frame_pointers(const Unwinder& end, Stack& stack) {
   if (end.is_whole() || stack.depth == 0 || has_frame_rules(end.address() - 1) || keeps_no_frame_pointer(end.address()))
     return;
@@ -55,8 +59,8 @@ void follow_frame_pointers(const Unwinder& end, Stack& stack) {
   std::uint64_t frame = end.frame_pointer();
   memory.move_to(end.stack_pointer());
   while (stack.depth < kFrames) {
-    std::uint64_t caller = 0;  // the caller's frame pointer
-    std::uint64_t back = 0;    // the return address
+    std::uint64_t caller = 0;  // frame pointer of the caller
+    std::uint64_t back = 0;    // return address
     if (!memory.read(frame, caller) || !memory.read(frame + sizeof caller, back) || !is_behind_call(back)) return;
     stack.addresses[stack.depth++] = back - 1;
     if (has_frame_rules(back - 1)) return;
@@ -68,27 +72,40 @@ void follow_frame_pointers(const Unwinder& end, Stack& stack) {
 void unwind(const EntryRegisters& entry, Stack& stack) {
   Unwinder unwinder(entry);
   do {
-    // Our frames are not only the innermost ones: our code may call code that calls the program's allocator, as
-    // operator new does.
+    // Not only the innermost frames are the recorder's, because code that the recorder calls, such as operator new, may
+    // call the program's allocator.
     if (!is_ours(unwinder.address())) stack.addresses[stack.depth++] = unwinder.call_address();
   } while (stack.depth < kFrames && unwinder.step());
   if (stack.depth < kFrames) follow_frame_pointers(unwinder, stack);
 }
 
-/// FNV-1a over the addresses and the kind; never 0.
+/// Inserts Python's functions before the innermost frame of the interpreter's loop, which runs them.
+void add_python_frames(Stack& stack) {
+  std::uint64_t functions[kPythonFrames];
+  const auto loop = std::find_if(&stack.addresses[0], &stack.addresses[stack.depth], is_python_loop);
+  const auto at = static_cast<std::uint32_t>(loop - &stack.addresses[0]);
+  if (at == stack.depth) return;
+  const std::uint32_t count = std::min(python_frames(&functions[0]), std::uint32_t{kFrames} - at);
+  const std::uint32_t behind = std::min(stack.depth - at, std::uint32_t{kFrames} - at - count);
+  std::memmove(&stack.addresses[at + count], &stack.addresses[at], behind * sizeof stack.addresses[0]);
+  std::memcpy(&stack.addresses[at], &functions[0], count * sizeof functions[0]);
+  stack.depth = at + count + behind;
+}
+
+/// Returns FNV-1a over the addresses and the kind; the result is never 0.
 std::uint64_t key_of(const Stack& stack, SiteKind kind) {
   std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(kind);
   for (std::uint32_t i = 0; i < stack.depth; ++i) hash = (hash ^ stack.addresses[i]) * 0x100000001b3;
   return hash | 1;
 }
 
-/// The site of a stack, made if it is new; nullptr if there is no room.
+/// Returns the site of a stack, and creates the site if it is new. Returns nullptr if there is no room.
 Site* find(const Stack& stack, SiteKind kind) {
   const std::uint64_t key = key_of(stack, kind);
   for (std::size_t probe = 0; probe < kProbes; ++probe) {
-    // The low bits of the product depend on few bits of the addresses.
+    // The low bits of the product depend on only a few bits of the addresses.
     Site& site = process->sites[((key >> 32) + probe) % kSites];
-    // Even to read from a full file system is a signal.
+    // Populates the pages first: on a full file system, even reading a page that has no memory causes a signal.
     if (!have_pages(&site, sizeof site)) return nullptr;
     std::uint64_t found = site.key;
     if (found == key) return &site;
@@ -99,7 +116,10 @@ Site* find(const Stack& stack, SiteKind kind) {
     }
     site.kind = kind;
     site.depth = stack.depth;
-    for (std::uint32_t i = 0; i < stack.depth; ++i) site.frames[i] = place(stack.addresses[i]);
+    for (std::uint32_t i = 0; i < stack.depth; ++i) {
+      const std::uint64_t address = stack.addresses[i];
+      site.frames[i] = address >> kFrameModuleShift == kModules ? address : place(address);
+    }
     site.ready = 1;
     return &site;
   }
@@ -121,6 +141,7 @@ Site* current_site(SiteKind kind) {
     stack.depth = 0;
     // Without find_object, no call frame information can be found.
     if (real.find_object != nullptr) unwind(*entry_registers(), stack);
+    add_python_frames(stack);
     site = find(stack, kind);
     if (site != nullptr) return;
     note_gap(kSitesLost);

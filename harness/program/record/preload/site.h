@@ -7,34 +7,34 @@
 
 namespace zerotax::record {
 
-/// Whether this is a signal handler on a stack of its own: that may be 2 KiB, which is less than the unwinder or a look
-/// at pages needs. A system call.
+/// Whether the thread runs a signal handler on a stack of its own. Such a stack may be 2 KiB, which is too small for
+/// the unwinder and for examining pages. Takes a system call.
 bool is_on_signal_stack();
 
-/// The site of the call stack that leads here, made if it is new; nullptr if there is no room for it. Allocates nothing
-/// and takes no lock.
+/// Returns the site of the current call stack, and creates the site if it is new. Returns nullptr if there is no room.
+/// Allocates nothing and takes no lock.
 Site* current_site(SiteKind kind);
 
-/// Puts figures of a large call down to the call stack that made it. Returns the site; nullptr if there is no
-/// room for it.
+/// Adds the figures of a large call to the site of its call stack. Returns the site, or nullptr if there is no room for
+/// the site.
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 
-/// The number of calls that this call stands for at its site, where finding the site costs more than the call. Each of
-/// a thread's first 4,096 calls stands for itself. Then one call in 32, chosen at random, stands for 32, and the others
-/// for none (0). Each call stands for itself where the live heap is counted.
+/// Returns the number of calls for which this call stands at its site. Use this for calls that cost less than finding
+/// their site. Each of a thread's first 4,096 such calls stands for itself. Then one call in 32, chosen at random,
+/// stands for 32, and the other calls stand for none (0). If the live heap is counted, each call stands for itself.
 std::uint32_t site_weight(ThreadState& thread);
 
-/// Adds estimated `calls` to the site of the current call. Returns the site; nullptr if there is no room
-/// for it.
+/// Adds the estimated number `calls` to the site of the current call. Returns the site, or nullptr if there is no room
+/// for the site.
 Site* note_sampled_calls(SiteKind kind, std::uint32_t calls);
 
-/// Attributes the small stores since the last sample to the call stack of the store that was looked at.
+/// Attributes to the call stack of the examined store all small stores since the last sample.
 void note_sample(SiteKind kind, Samples& samples);
 
-/// Puts bytes that the kernel zeroes for small blocks down to the call stack that got one of them.
+/// Attributes kernel-zeroed bytes of small blocks. The call stack that allocated one of these blocks gets the bytes.
 void note_estimate(SiteKind kind, Estimate Site::*estimate, std::uint64_t bytes);
 
-/// The same for what the call that is over had the allocator's memory grow by.
+/// Attributes to the call stack the growth of the allocator's memory in the call that has just ended.
 void note_growth(ThreadState& thread, SiteKind kind);
 
 }  // namespace zerotax::record

@@ -1,5 +1,6 @@
-// memset and its kin, as preloaded functions: each store of zeros counts for the allocator, if one of its functions is
-// running on this thread, or for the program: by hand, if it clears the block that it has just got, else as cleared.
+// memset and its siblings, as preloaded functions. A store of zeros counts for the allocator if a function of the
+// allocator is running on this thread. Otherwise, the store counts for the program: as "by hand" if it clears the block
+// that the program has just got, else as "cleared".
 #include <cstring>
 #include <cwchar>
 #include <iterator>
@@ -35,7 +36,8 @@ void count_small(ZeroRow& row, std::size_t bytes) {
   const TimedOwnWork own;
   samples.pending_bytes += static_cast<std::uint64_t>(samples.began - samples.until);
   if (samples.every < kLastSampleBytes) samples.every *= 2;
-  // Three quarters to five quarters of the interval: it must not keep step with a loop of the program.
+  // The interval varies from three quarters to five quarters of its average, so that it does not coincide with a loop
+  // of the program.
   const auto most = static_cast<std::uint64_t>(samples.every) / 2;
   samples.until =
       samples.every - static_cast<std::int64_t>(most / 2) + static_cast<std::int64_t>(random_of(thread) % most);
@@ -47,7 +49,7 @@ void count_small(ZeroRow& row, std::size_t bytes) {
   thread.block->sampled_redundant_bytes += samples.redundant_bytes;
 }
 
-/// Counts a small store; one now and then is looked at before it is done.
+/// Counts a small store. Some stores are examined before they are done.
 inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRow& row, const void* target,
                                    std::size_t bytes) {
   count_small(row, bytes);
@@ -56,7 +58,7 @@ inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRo
     sample(thread, samples, target, bytes);
 }
 
-/// Looks at the pages, then stores between two readings of the clock and of the thread's faults.
+/// Examines the pages; then does the store between two readings of the clock and of the thread's faults.
 [[gnu::noinline]] void store_large(ThreadState& thread, ZeroKind kind, std::uint32_t size_class, void* target,
                                    std::size_t bytes, Store store, bool examine = true) {
   const OwnWork own;
@@ -72,7 +74,8 @@ inline void count_small_and_sample(ThreadState& thread, Samples& samples, ZeroRo
   store(target, bytes);
   const std::int64_t after = monotonic_ns();
   const std::int64_t after_cpu = thread_cpu_ns();
-  // Counted after the store, because a handler of its fault may leave it by siglongjmp.
+  // The store is counted after it is done, because a program's handler of a fault may leave the store through
+  // siglongjmp.
   ZeroRow& row = block.zeroed[kind][size_class];
   ++row.stores;
   row.bytes += bytes;
@@ -102,7 +105,7 @@ ZeroKind kind_inside(Inside inside) {
   return inside == Inside::kFree ? kInFree : kInOther;
 }
 
-/// A store of zeros inside a call of the allocator.
+/// Does a store of zeros inside a call to the allocator.
 [[gnu::noinline]] void store_inside(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   const ZeroKind kind = kind_inside(thread.now.inside);
   const std::uint32_t size_class = kind == kInFree ? class_of(bytes) : thread.now.size_class;
@@ -119,7 +122,7 @@ ZeroKind kind_inside(Inside inside) {
   store(target, bytes);
 }
 
-/// Counts, at its site, a store that was not examined.
+/// Counts a store at its site if the store's contents were not examined.
 void note_unexamined(ThreadState& thread, std::size_t bytes) {
   const std::uint32_t weight = site_weight(thread);
   if (weight == 1) {
@@ -130,9 +133,9 @@ void note_unexamined(ThreadState& thread, std::size_t bytes) {
   }
 }
 
-/// A large store of the program over memory that it did not just get. Thousands a second may clear the same memory, and
-/// reading it takes longer than clearing it. A thread's first 64 such stores are examined, then as many, at random, as
-/// take a 64th of the time.
+/// Does a large store of the program over memory other than a new block. A program may clear the same memory thousands
+/// of times a second, and reading the memory takes longer than clearing it. A thread's first 64 such stores are
+/// examined. Later stores are examined at random, for at most about a 64th of the time.
 [[gnu::noinline]] void clear_large(ThreadState& thread, void* target, std::size_t bytes, Store store) {
   constexpr std::uint32_t kAllOf = 64;
   constexpr std::uint64_t kShare = 64;
@@ -148,7 +151,7 @@ void note_unexamined(ThreadState& thread, std::size_t bytes) {
   samples.until = monotonic_ns() + static_cast<std::int64_t>(took * (kShare / 2 + random_of(thread) % kShare));
 }
 
-/// A store of zeros by the program: by hand over the block that it got last, or over any other memory.
+/// Does a store of zeros of the program: by hand over its newest block, or over any other memory.
 inline void store_by_program(ThreadState& thread, bool by_hand, void* target, std::size_t bytes, Store store) {
   const ZeroKind kind = by_hand ? kByHand : kCleared;
   const SiteKind site = by_hand ? SiteKind::kByHand : SiteKind::kCleared;
@@ -173,13 +176,13 @@ inline void store_by_program(ThreadState& thread, bool by_hand, void* target, st
   store(target, bytes);
 }
 
-/// A store outside the allocator's calls. Returns whether it has been done.
+/// Handles a store outside the allocator's calls. Returns whether the store has been done.
 inline bool noticed_outside(ThreadState& thread, void* target, std::size_t bytes, Store store, const void* caller) {
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(target) - thread.last_begin;
   const bool within = offset < thread.last_bytes && bytes <= thread.last_bytes - offset;
-  // After any store, the next one over the block is not right after malloc.
+  // A later store over the block does not count as by hand, because it does not come right after malloc.
   thread.last_bytes = 0;
-  // The store is in the allocator's own thread, or in an unknown function of the allocator.
+  // A caller in the allocator is the allocator's own thread, or a function of the allocator that is not recorded.
   if (is_of_allocator(caller)) return false;
   store_by_program(thread, within, target, bytes, store);
   return true;
@@ -189,8 +192,8 @@ bool is_inside_a_call(const ThreadState& thread) {
   return thread.armed == nullptr && thread.block != nullptr && thread.now.inside != Inside::kOwn;
 }
 
-/// Notes a store in a thread that has not called the allocator yet, in a new child of fork, or during another call.
-/// Nothing is noted before our constructor, when the dynamic linker clears memory.
+/// Handles a store in a thread that has not called the allocator yet, in a new child of fork, or during another call.
+/// Stores before the recorder's constructor, when the dynamic linker clears memory, are not counted.
 [[gnu::noinline]] bool noticed_apart(ThreadState& thread, void* target, std::size_t bytes, Store store,
                                      CalledFrom from) {
   std::optional<Arrival> arrival;
@@ -201,7 +204,7 @@ bool is_inside_a_call(const ThreadState& thread) {
   return true;
 }
 
-/// Whether a store of zeros was noted. If so, `store` has done it.
+/// Counts and does a store of zeros, if the store can be attributed. Returns whether the store has been done.
 inline bool noticed(void* target, std::size_t bytes, Store store, CalledFrom from) {
   ThreadState& thread = state;
   if (bytes == 0) return false;
@@ -235,8 +238,8 @@ ZEROTAX_EXPORT void bzero(void* target, std::size_t bytes) noexcept {
   if (!noticed(target, bytes, store_zeros, called_from())) real.bzero(target, bytes);
 }
 
-// The C library's explicit_bzero calls its memset, which is ours (hook_libc_stores) and would count the store again. A
-// call through a pointer is not optimised away.
+// The C library's explicit_bzero calls the C library's memset, which is replaced (hook_libc_stores()) and would count
+// the store again. The compiler does not optimize away a call through a pointer.
 ZEROTAX_EXPORT void explicit_bzero(void* target, std::size_t bytes) noexcept {
   if (!noticed(target, bytes, store_zeros, called_from())) store_zeros(target, bytes);
 }
@@ -259,12 +262,12 @@ void* address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-/// Stands in for the variant of memset that the C library's own functions call by its address.
+/// Replaces the variant of memset that the C library's own functions call by address.
 bool hook_called_memset(void* function) {
   void* way = nullptr;
   Redirector redirector;
   if (!redirector.redirect(function, address(&::memset), &way)) return false;
-  // It may be the variant for this processor, too.
+  // If `real` has the same variant, calls through `real` must still reach the original.
   for (Real* functions : {&real, &plain_real}) {
     if (address(functions->memset) == function) functions->memset = reinterpret_cast<decltype(real.memset)>(way);
   }
@@ -282,7 +285,7 @@ bool hook_libc_stores() {
       {"wmemset", address(real.wmemset), address(&::wmemset), false},
   };
   const std::size_t slots = replace_got_slots(&replacements[0], std::size(replacements), address(real.memset));
-  // On arm64. Its explicit_bzero calls nothing else. Source: glibc's sysdeps/aarch64/multiarch/memset_generic.S.
+  // On arm64, explicit_bzero calls only this variant. Source: glibc's sysdeps/aarch64/multiarch/memset_generic.S.
   void* const called = first_called(static_cast<const unsigned char*>(address(real.explicit_bzero)));
   return called != nullptr ? hook_called_memset(called) : slots > 0;
 }

@@ -1,7 +1,7 @@
 // The functions syscall and vfork of recorded programs, which may return twice (ending.cc, exec.cc).
 
-// syscall is as in the C library, except for the numbers of exit_group (94), exit (93), ioctl (29), execve (221),
-// execveat (281), munmap (215), madvise (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
+// syscall calls the C library's syscall, except for the numbers of exit_group (94), exit (93), ioctl (29), execve
+// (221), execveat (281), munmap (215), madvise (233), mmap (222), brk (214) and mremap (216). hint 34 is bti c.
 asm(R"(
   .pushsection .text
   .globl syscall

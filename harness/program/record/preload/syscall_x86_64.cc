@@ -1,7 +1,8 @@
-// The functions syscall and vfork of recorded programs, which may return twice (ending.cc, exec.cc).
+// Replacements of syscall and vfork in recorded programs. They are in assembly, because both functions may return twice
+// (ending.cc, exec.cc).
 
-// syscall is as in the C library, except for the numbers of exit_group (231), exit (60), ioctl (16), execve (59),
-// execveat (322), munmap (11), madvise (28), mmap (9), brk (12) and mremap (25).
+// syscall calls the C library's syscall, except for the numbers of exit_group (231), exit (60), ioctl (16), execve
+// (59), execveat (322), munmap (11), madvise (28), mmap (9), brk (12) and mremap (25).
 asm(R"(
   .pushsection .text
   .globl syscall

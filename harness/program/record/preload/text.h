@@ -4,7 +4,7 @@
 
 namespace zerotax::record {
 
-/// Copies a text into a field of the arena, cut to fit and ended by a zero byte.
+/// Copies a text into a field of the arena, cut to fit and terminated by a zero byte.
 template <std::size_t kRoom>
 void copy_text(char (&field)[kRoom], const char* text) {
   std::size_t length = 0;

@@ -16,7 +16,7 @@ class Operands {
     failed_ = failed_ || depth_ == 0;
     return failed_ ? 0 : values_[--depth_];
   }
-  /// The operand with that many others above it.
+  /// Returns the operand that has `others` operands above it.
   [[nodiscard]] std::uint64_t below(std::uint64_t others) {
     failed_ = failed_ || others >= depth_;
     return failed_ ? 0 : values_[depth_ - 1 - others];
@@ -31,7 +31,7 @@ class Operands {
   bool failed_ = false;
 };
 
-/// The result of an operation with two operands.
+/// Returns the result of an operation with two operands.
 std::uint64_t combine(std::uint64_t operation, std::uint64_t a, std::uint64_t b, Operands& operands) {
   const auto sa = static_cast<std::int64_t>(a);
   const auto sb = static_cast<std::int64_t>(b);
@@ -73,7 +73,8 @@ std::uint64_t combine(std::uint64_t operation, std::uint64_t a, std::uint64_t b,
   }
 }
 
-/// Pushes the constant of a push operation, which follows in the code. Returns false for any other operation.
+/// Pushes the constant of a push operation, which follows the operation in the code. Returns false for any other
+/// operation.
 bool push_constant(std::uint64_t operation, ByteReader& code, Operands& operands) {
   if (operation >= 0x30 && operation <= 0x4f) {
     operands.push(operation - 0x30);
@@ -152,7 +153,7 @@ bool Unwinder::evaluate(ByteReader code, std::uint64_t cfa, bool has_cfa, std::u
       case 0x23:  // plus_uconst
         operands.push(operands.pop() + code.leb());
         break;
-      case 0x28: {  // bra: forwards only, so that each expression ends
+      case 0x28: {  // bra, forward only, so that each expression ends
         const std::int64_t distance = code.signed_number(2);
         if (operands.pop() != 0) code.skip(distance);
         break;
@@ -205,7 +206,7 @@ bool Unwinder::step() {
   } else if (!find(rules.cfa, 0, false, cfa)) {
     return false;
   }
-  // A caller's frame lies above, except that an interrupted function may be on another stack.
+  // A caller's frame lies at higher addresses, except that an interrupted function may be on another stack.
   if (!rules.is_signal_frame && !memory_.reaches(cfa)) return false;
   const Rule& back = rules.registers[kReturnColumn];
   is_whole_ = back.kind == Rule::Kind::kUndefined;
@@ -220,7 +221,7 @@ bool Unwinder::step() {
   }
   std::uint64_t return_address = caller[kReturnColumn];
   if ((known >> kReturnColumn & 1) == 0) return false;
-  // A program's addresses have at most 48 bits; the authentication code is in the bits above.
+  // A program's addresses have at most 48 bits. The higher bits contain the authentication code.
   if (rules.is_signed) return_address &= (std::uint64_t{1} << 48) - 1;
   const bool moved = return_address != address() || cfa != stack_pointer();
   if (rules.registers[kStackPointer].kind == Rule::Kind::kSame) caller[kStackPointer] = cfa;

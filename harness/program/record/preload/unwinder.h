@@ -9,26 +9,26 @@
 
 namespace zerotax::record {
 
-/// The active functions of a thread, innermost first. The unwinder trusts neither registers nor call frame information.
-/// It reads only the thread's stack, and there only memory that the kernel lets it read.
+/// Walks through the active functions of a thread, innermost first. The unwinder does not trust registers or call frame
+/// information. The unwinder reads only the thread's stack, and only memory that the kernel can read.
 class Unwinder {
  public:
-  /// Starts at a call of ours.
+  /// Starts at a call to the recorder.
   explicit Unwinder(const EntryRegisters& entry);
 
-  /// The address at which the function continues: the instruction after its call, or (`is_interrupted`) the next one to
-  /// run.
+  /// Returns the address at which the function continues: the instruction after its call, or the next instruction if it
+  /// is_interrupted().
   [[nodiscard]] std::uint64_t address() const { return registers_[kProgramCounter]; }
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
-  /// An address within the call, or of the next instruction.
+  /// Returns an address within the call instruction, or of the next instruction if is_interrupted().
   [[nodiscard]] std::uint64_t call_address() const { return is_interrupted_ ? address() : address() - 1; }
   /// Whether the end of the stack was reached.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   [[nodiscard]] std::uint64_t stack_pointer() const { return registers_[kStackPointer]; }
-  /// The frame pointer; 0 if it is unknown.
+  /// Returns the frame pointer; 0 if the frame pointer is unknown.
   [[nodiscard]] std::uint64_t frame_pointer() const { return is_known(kFramePointer) ? registers_[kFramePointer] : 0; }
 
-  /// Moves to the caller. Returns false if there is no caller, or it cannot be found.
+  /// Moves to the caller. Returns false if there is no caller, or the caller cannot be found.
   bool step();
 
  private:

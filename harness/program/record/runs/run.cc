@@ -73,7 +73,7 @@ Values values_of(const Metrics& figures, const KernelMetrics& kernel) {
   return values;
 }
 
-/// The higher one, for peaks of different processes.
+/// Returns the higher of the peaks of two processes.
 Count most_of(const Count& one, const Count& other) {
   if (!one || !other) return one ? other : one;
   return std::max(*one, *other);
@@ -85,8 +85,9 @@ Values values_of(const RecordedProcess& process) {
   return values;
 }
 
-/// Values of all processes of each name: sums, but the peak of the live heap is the highest of one process, and the
-/// peak of resident memory is of one time.
+/// Returns, for each name of a process, the metrics of all processes of that name. Metrics are sums, except for peaks.
+/// The peak of the live heap is the highest of any one process. The peak of resident memory is that of all processes at
+/// one moment.
 std::map<std::string, Values> by_name(const std::vector<RecordedProcess>& processes) {
   std::map<std::string, Values> found;
   std::map<std::string, std::vector<const RecordedProcess*>> named;
@@ -104,7 +105,7 @@ std::map<std::string, Values> by_name(const std::vector<RecordedProcess>& proces
   return found;
 }
 
-/// The first process of each name, in the order of their start.
+/// Returns the first process of each name, in the order of their start.
 std::vector<Role> roles_of(std::vector<RecordedProcess> processes) {
   std::stable_sort(processes.begin(), processes.end(),
                    [](const auto& one, const auto& other) { return one.started_ns < other.started_ns; });
@@ -134,14 +135,14 @@ void add_site(const RecordedSite& recorded, std::map<SiteKey, Site>& sites) {
   site.numbers[kLive] += recorded.live_bytes;
 }
 
-/// Sites of samples alone differ from run to run, and small ones explain nothing.
+/// Whether a site has too few bytes to be compared. Estimated bytes do not count, because they differ from run to run.
 bool is_small(const Site& site) {
   std::uint64_t most = 0;
   for (std::size_t i = 1; i < kSiteNumbers; ++i) most = std::max(most, site.numbers.all[i]);
   return most < kLargeBytes;
 }
 
-/// The allocator of the process that did most calls.
+/// Returns the allocator of the process with the most calls.
 std::string allocator_of(const std::vector<RecordedProcess>& processes) {
   const RecordedProcess* busiest = nullptr;
   const auto calls = [](const RecordedProcess& process) {
@@ -164,7 +165,7 @@ MeteredCommand command_of(const Target& target, const TemporaryFolder& folder) {
   return command;
 }
 
-/// Throws Stop, and UsageError if it does not end by itself.
+/// Throws Stop if the user stopped zerotax, and UsageError if the command does not start or does not end in time.
 MeteredRun run_to_end(const Target& target, const MeteredCommand& command) {
   MeteredRun run = run_metered(command);
   switch (run.end) {
@@ -176,20 +177,20 @@ MeteredRun run_to_end(const Target& target, const MeteredCommand& command) {
     case MeteredRun::End::kMemory:
     case MeteredRun::End::kNotStarted:
       throw UsageError(fmt::format("'{}' could not be started: {}", target.name, run.why_not_started),
-                       "try it without zerotax");
+                       "check that the command starts without zerotax");
     case MeteredRun::End::kEnded:
       break;
   }
   return run;
 }
 
-/// The last line that it wrote as an error, in brackets.
+/// Returns the command's last line on stderr, in brackets.
 std::string last_words(const MeteredCommand& command) {
   const std::string said = last_line_of_file(command.errors);
   return said.empty() ? "" : fmt::format(" ({})", one_line(said));
 }
 
-/// Notes how the command ended. Throws UsageError if it was killed.
+/// Adds a note if the command failed. Throws UsageError if the command was killed.
 CommandRun ended(CommandRun found, const MeteredRun& run, const Target& target, const MeteredCommand& command) {
   if (run.exited && run.code == 0) return found;
   const std::string words = last_words(command);
@@ -201,14 +202,14 @@ CommandRun ended(CommandRun found, const MeteredRun& run, const Target& target, 
   return found;
 }
 
-/// The page faults of a program that takes no library, of all its processes, from the kernel (wait4(2)).
+/// Counts the page faults of a program that cannot load the library, and of its descendants, by wait4(2).
 CommandRun run_outside(const Target& target, MeteredCommand command) {
   command.environment.assign(target.env.begin(), target.env.end());
   command.fixed_layout = true;
   const MeteredRun run = run_to_end(target, command);
   CommandRun found;
   found.exit_status = run.code;
-  found.all.all.fill(NotAvailable{"a command " + target.outside + ": page faults alone are counted, from outside"});
+  found.all.all.fill(NotAvailable{"a command " + target.outside + ": only page faults are counted, from outside"});
   found.all[Metric::kMinorFaults] = static_cast<std::uint64_t>(run.faults);
   found.processes[file_name(target.recorded.program)] = found.all;
   return ended(std::move(found), run, target, command);
@@ -222,11 +223,12 @@ CommandRun run_of(const Record& record, const std::string& name) {
   run.all = values_of(record.totals, record.totals.kernel);
   std::string why = run.all[Metric::kMinorFaults].why();
   if (why.empty()) why = run.all[Metric::kKernelZeroed].why();
-  if (record.processes.empty()) why = "the recorder saw no process of it";
-  if (record.lost_processes != 0) why = "there were more processes than there is room for";
+  if (record.processes.empty()) why = "the recorder saw no process of the command";
+  if (record.lost_processes != 0) why = "there were more processes than the recording has room for";
   if (!why.empty()) {
     throw MachineError(fmt::format("'{}' cannot be counted: {}", name, why),
-                       "give a command whose processes all end by themselves, and see: zerotax record -- COMMAND");
+                       "give a command whose processes all end by themselves; zerotax record -- COMMAND shows "
+                       "more");
   }
   run.processes = by_name(record.processes);
   std::vector<const RecordedProcess*> all;
@@ -251,7 +253,7 @@ Target described(RecordTarget recorded, const std::vector<std::string>& words, c
                  double timeout_s) {
   Target target;
   target.recorded = std::move(recorded);
-  // The form in documents; `recorded` holds the words that are run.
+  // The document contains only valid UTF-8. `recorded` holds the original words of the command, which are run.
   for (const std::string& word : words) target.command.push_back(valid_utf8(word));
   target.name = printable(name.empty() ? file_name(words.front()) : name);
   target.timeout_s = timeout_s;

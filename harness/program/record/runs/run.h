@@ -9,42 +9,46 @@
 
 namespace zerotax::record::runs {
 
-/// A command to run, checked.
+/// A checked command to run.
 struct Target : Command {
   RecordTarget recorded;
   double timeout_s = 60;
-  std::string allocator;  ///< under which it runs, as the command line has it; empty: its own
-  std::string folder;     ///< in which it runs; empty: where we do
-  std::string output;     ///< a file that gets its output; empty: none
-  std::string preload;    ///< a library beside the recorder; empty: none
-  std::string outside;    ///< why it is counted from outside, as in "is statically linked"; empty: it is recorded
+  std::string allocator;  ///< allocator to run under, as in the command line; empty: the program's own
+  std::string folder;     ///< working folder; empty: the current one
+  std::string output;     ///< file that receives the command's output; empty: none
+  std::string preload;    ///< library to preload in addition to the recorder; empty: none
+  std::string outside;    ///< why the command is counted from outside, as in "is statically linked"; empty if it is
+                          ///< recorded
 };
 
-/// Finds the program of a command, and the allocator it is to run under (empty: its own). Throws UsageError if it
-/// cannot be recorded.
+/// Finds the program of a command, and the allocator to run it under (empty: the program's own). Throws UsageError if
+/// the command cannot be recorded.
 Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
                   const std::string& allocator = "");
 
-/// Targets of commands to compare: if one command takes no library, all are counted from outside.
+/// Returns the targets of commands to compare. If one command cannot load the library, all commands are counted from
+/// outside.
 std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& commands, double timeout_s);
 
-/// Runs it once under the recorder, without a terminal, at fixed addresses where that is permitted. Throws UsageError
-/// if it does not end by itself in time, MachineError if what it did cannot be counted here, Stop.
+/// Runs the command once under the recorder, without a terminal, and at fixed addresses if the system permits that.
+/// Throws UsageError if the command does not end by itself in time, MachineError if it cannot be counted on this
+/// machine, and Stop if the user stops zerotax.
 CommandRun run_once(const Target& target);
-/// The same, recorded in an arena of which the caller reads more.
+/// Runs the command once. The caller can read further data from the arena.
 CommandRun run_once(const Target& target, RecordArena& arena);
 
-/// Runs it once without the recorder, as it is started otherwise. Throws as run_once, and UsageError, with `remedy`, if
-/// it fails.
+/// Runs the command once without the recorder and at the usual addresses. Throws like run_once(), and UsageError with
+/// `remedy` if the command fails.
 MeteredRun run_plain(const Target& target, const std::string& remedy);
 
-/// Adds a setting of the command line. Throws UsageError if its variable is set already.
+/// Adds a setting of the command line. Throws UsageError if the setting's variable is already set.
 void add_setting(const EnvWord& word, Target& target);
 
-/// The part of a record that is compared. Throws MachineError, with `name`, for one with holes.
+/// Returns the part of a record that is compared. If the record has gaps, throws MachineError with `name` in its
+/// message.
 CommandRun run_of(const Record& record, const std::string& name);
 
-/// The key of a call stack, and its place.
+/// Returns the key of a call stack, and the stack's place.
 std::pair<SiteKey, Place> key_of(const RecordedSite& site);
 
 }  // namespace zerotax::record::runs

@@ -12,7 +12,8 @@ bool starts_with_any(const std::string& text, std::initializer_list<const char*>
   return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* each) { return text.starts_with(each); });
 }
 
-/// Not of the C and C++ libraries, be it as a template in the program.
+/// Whether a function is the program's own. Functions of the C and C++ libraries are not, even as template instances in
+/// the program's file.
 bool is_own(const NamedFrame& frame) {
   if (frame.is_script()) return true;
   if (!frame.module || !frame.function) return false;
@@ -21,14 +22,14 @@ bool is_own(const NamedFrame& frame) {
     return false;
   }
   const std::string& function = *frame.function;
-  // "void std::…" of a template whose result is part of its name.
+  // The name of a template instance may begin with its result type, as in "void std::…".
   const auto in_std = function.find(" std::");
   const bool is_std = in_std != std::string::npos && in_std < function.find('(');
   return function != "_start" && !is_std &&
          !starts_with_any(function, {"std::", "__gnu_cxx::", "operator new", "operator delete"});
 }
 
-/// "Decoder::reset" of "(anonymous namespace)::Decoder::reset(int) const".
+/// Shortens "(anonymous namespace)::Decoder::reset(int) const" to "Decoder::reset".
 std::string short_name(std::string function) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   for (auto at = function.find(kAnonymous); at != std::string::npos; at = function.find(kAnonymous)) {
@@ -69,7 +70,7 @@ std::pair<SiteKey, Place> key_of(const RecordedSite& site) {
   for (const NamedFrame& frame : site.frames) {
     if (scripted ? frame.is_script() : is_own(frame)) own.push_back(&frame);
   }
-  // A stack through libraries alone counts in full.
+  // If no function of a stack is the program's own, all of its functions count.
   if (own.empty()) {
     for (const NamedFrame& frame : site.frames) own.push_back(&frame);
   }
@@ -77,7 +78,7 @@ std::pair<SiteKey, Place> key_of(const RecordedSite& site) {
     Place place = place_of(*frame);
     place.line.reset();
     std::string words = words_of(place);
-    // However deep a recursion is.
+    // A recursive function counts once, whatever the depth of the recursion.
     if (key.stack.empty() || key.stack.back() != words) key.stack.push_back(std::move(words));
   }
   return {key, own.empty() ? Place{"?", "", std::nullopt} : place_of(*own.front())};

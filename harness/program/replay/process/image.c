@@ -19,7 +19,7 @@ static uint64_t number(const char* text) {
   return value;
 }
 
-/* The field of a line of /proc/self/smaps; the first is 0. */
+/* Returns a number field of a line in /proc/self/smaps. The first field has index 0. */
 static const char* field(const char* line, int which) {
   for (; which > 0 && *line != '\0'; --which) {
     while (*line != ' ' && *line != '\0') ++line;
@@ -28,7 +28,8 @@ static const char* field(const char* line, int which) {
   return line;
 }
 
-/* Divides the anonymous memory of this process into copies of pages of files, and pages that the kernel zeroed. */
+/* Adds the bytes of this process's anonymous memory: copies of file pages to `copied`, pages that the kernel zeroed to
+   `zeroed`. */
 static void own_image(uint64_t* zeroed, uint64_t* copied) {
   static const char kAnonymous[] = "Anonymous:";
   char* const text = own_memory(kTextBytes);

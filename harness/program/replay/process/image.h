@@ -1,8 +1,9 @@
 #pragma once
 
-/* What a program has beside its blocks: its data, that of its libraries, and its stack. */
+/* The memory that a program has besides its blocks: its own data, its libraries' data, and its stack. */
 
 #include <stdint.h>
 
-/* Populates so much anonymous memory, and copies of pages of a file, less what this process has itself. In bytes. */
+/* Populates anonymous memory and copies of a file's pages. Sizes are in bytes. The memory that this process already has
+   is subtracted. */
 void populate_image(uint64_t zeroed, uint64_t copied);

@@ -23,12 +23,17 @@ void* own_memory(size_t bytes) {
   void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) _exit(kNoMemory);
-  /* The recorder knows this memory by its name. Only faults of stores are counted here: the recorder counts its own
-     faults within mmap. */
+  /* The recorder recognizes this memory by name. The recorder counts its own faults within mmap, so only the faults
+     of these stores are counted here. */
   const uint64_t before = begin_own_faults();
   for (size_t at = 0; at < bytes; at += page_bytes()) ((volatile char*)memory)[at] = 0;
   end_own_faults(before);
   return memory;
+}
+
+void* own_private_memory(size_t bytes) {
+  void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
 }
 
 uint64_t begin_own_faults(void) { return faults_so_far(); }

@@ -1,52 +1,54 @@
 #pragma once
 
-/* The file that replay-calls reads: checked, with slots in place of blocks. The command writes it in a private folder,
- * and nobody else reads it. A stream is what one thread does: a list of blocks of the file, and in them operations. */
+/* The file that replay-calls reads: a checked recording, with slots in place of blocks. zerotax writes the file into a
+ * private folder, so that only zerotax and replay-calls use it. A stream has the operations of one thread, in a linked
+ * list of parts of the file. */
 
 #include <stdint.h> /* NOLINT(modernize-deprecated-headers): for C, too */
 
 enum { kPreparedBlockBytes = 65536 };
 
-/* The folder of the prepared files of recordings that are called as commands: DEVICE-INODE of each, in decimal. */
+/* Environment variable with the folder of prepared files, for recordings that are called as commands. The name of a
+   prepared file is the DEVICE-INODE of the recording, in decimal. */
 #define PREPARED_FOLDER_VARIABLE "ZEROTAX_PREPARED"
 
 struct prepared_head {
   uint64_t processes;
 };
-/* Follow: one for each process. */
+/* Description of one process. The file has an array of these after its head. */
 struct prepared_process {
   uint64_t slots;
-  uint64_t threads; /* offset of their streams: uint64_t each, the offset of their first block */
+  uint64_t threads; /* offset of an array of uint64_t: for each stream, the offset of its first prepared_block */
   uint64_t thread_count;
-  uint64_t image_zeroed; /* bytes that the program has beside its blocks; 0: as its parent */
+  uint64_t image_zeroed; /* bytes of memory besides the process's blocks; 0 if it is the parent's memory */
   uint64_t image_copied;
-  uint64_t timed;        /* 1: operations contain times */
-  uint64_t free_running; /* 1: a slot is followed by the number of operations on it before */
+  uint64_t timed;        /* 1 if the operations include times */
+  uint64_t free_running; /* 1 if each slot number is followed by the number of earlier operations on the slot */
 };
 
 struct prepared_block {
-  uint64_t next; /* offset; 0: none */
+  uint64_t next; /* offset of the next prepared_block; 0 for the last */
   uint32_t bytes;
   uint32_t padding;
 };
 
-/* First bytes of operations. Numbers follow as LEB128. */
+/* First byte of each operation. The numbers of the operation follow as LEB128. */
 enum prepared_operation {
   kOpMalloc,  /* slot, bytes */
   kOpCalloc,  /* slot, bytes */
   kOpAligned, /* slot, bytes, binary logarithm of the alignment */
   kOpRealloc, /* slot, bytes */
   kOpFree,    /* slot */
-  kOpTouch,   /* slot, number of ranges; of each: pages between, pages */
-  kOpTurn,    /* number: wait for it */
-  kOpPass,    /* the next one's turn */
+  kOpTouch,   /* slot, bytes, number of ranges; for each range: pages skipped, pages */
+  kOpTurn,    /* number of the turn to wait for */
+  kOpPass,    /* gives the turn to the next thread */
   kOpStart,   /* thread */
-  kOpEnd,     /* this thread ends; without it, it stays until the process ends */
+  kOpEnd,     /* ends this thread; a thread without this operation stays until the process ends */
   kOpFork,    /* process */
-  kOpSpawn,   /* process, as a program of its own */
+  kOpSpawn,   /* process, to be started as a new program */
   kOpMap,     /* slot, bytes: anonymous memory */
   kOpUnmap,   /* slot, bytes */
   kOpReturn,  /* slot, first page, pages */
   kOpHuge,    /* slot, first page, pages */
-  kOpTime     /* units of 65,536 ns that have passed for the program */
+  kOpTime     /* number of units of 65,536 ns that have passed for the program */
 };

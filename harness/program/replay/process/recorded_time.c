@@ -30,7 +30,7 @@ static int64_t monotonic_ns(void) {
 }
 
 void begin_time(void) {
-  /* As POSIX recommends: ISO C has no such conversion. */
+  /* POSIX recommends this conversion, because ISO C has no conversion from void* to a pointer to a function. */
   *(void**)&real_clock = dlsym(RTLD_NEXT, "clock_gettime");
   began_ns = monotonic_ns();
 }
@@ -47,7 +47,7 @@ static int is_of_cpu_time(clockid_t clock) {
   return clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
 }
 
-/* In place of the C library's, for all libraries: the executable's functions are found first. */
+/* Replaces the C library's function for all libraries, because functions of the executable are found first. */
 int clock_gettime(clockid_t clock, struct timespec* now) {
   const int result = read_real(clock, now);
   if (result != 0 || !in_call || is_of_cpu_time(clock)) return result;

@@ -1,10 +1,8 @@
-/* Makes the calls of a recording again, for the allocator that it is run with: replay-calls FILE PROCESS, or called as
- * the recording that a user gave for a command, without arguments.
- *
- * FILE is prepared and checked by the command (prepared.h). This program allocates nothing for itself: what it needs is
- * mapped to be shared, so that it is no anonymous memory, and the faults of that are counted. With arguments, each
- * process prints one line at its end: calls, those that failed, and minor faults that were for the replay itself.
- */
+/* Repeats the calls of a recording under the allocator that is preloaded. Usage: replay-calls FILE PROCESS. Without
+ * arguments, this program was started under the name of a recording that a user gave in place of a command.
+ * The command prepares and checks FILE (prepared.h). This program does not use the allocator for itself. Its own memory
+ * is a shared mapping, so that it does not count as anonymous memory, and its faults are counted. With arguments, each
+ * process prints one line at its end: its calls, its failed calls, and the minor faults of the replay itself. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +29,12 @@ enum { kSmall = 16384, kFailed = 3 };
 
 struct slot {
   char* block;
-  atomic_uint turn; /* free-running: operations so far */
+  atomic_uint turn; /* number of operations so far; only if free-running */
 };
 
-/* Where a thread is in its stream. */
+/* A thread's position in its stream. */
 struct reader {
-  unsigned char* block; /* struct prepared_block, and what is in it */
+  unsigned char* block; /* a struct prepared_block, followed by its operations */
   const unsigned char* at;
   const unsigned char* end;
   uint64_t next;
@@ -53,7 +51,7 @@ struct worker {
 static uint64_t page; /* bytes */
 static int file = -1;
 static const char* path;
-static int speaks; /* at its end */
+static int speaks; /* whether the process prints a line at its end */
 static struct prepared_head head;
 static struct prepared_process process;
 static struct slot* slots;
@@ -109,7 +107,7 @@ static void done(struct slot* slot) {
 
 static void write_to(char* at) { *(volatile char*)at = 1; }
 
-/* One byte in each page of a small block, which counts as written. */
+/* Writes one byte to each page of a small block, because the recording does not contain the pages of small blocks. */
 static void write_small(char* block, uint64_t bytes) {
   if (bytes == 0 || bytes >= kSmall) return;
   char* const end = block + bytes;
@@ -117,7 +115,7 @@ static void write_small(char* block, uint64_t bytes) {
   for (char* at = (char*)(((uintptr_t)block | (page - 1)) + 1); at < end; at += page) write_to(at);
 }
 
-/* The pages of a block count from that on which it begins. */
+/* Writes to ranges of pages of a block. Page 0 is the page on which the block begins. */
 static void touch(struct worker* worker) {
   struct reader* const reader = &worker->reader;
   struct slot* const slot = slot_of(worker);
@@ -149,7 +147,8 @@ static void allocate(struct worker* worker, enum prepared_operation operation) {
       break;
     case kOpRealloc:
       block = realloc(slot->block, bytes);
-      /* The program saw it succeed, and has no old block any more. */
+      /* The recorded realloc succeeded, and its old block no longer existed. If realloc fails in the replay, the old
+         block is freed. */
       if (block == NULL && slot->block != NULL && bytes != 0) free(slot->block);
       break;
     default: {
@@ -177,7 +176,7 @@ static void free_slot(struct worker* worker) {
   done(slot);
 }
 
-/* What the program mapped for itself. */
+/* Repeats a mapping that the program made for itself. */
 static void map(struct worker* worker) {
   struct slot* const slot = slot_of(worker);
   const uint64_t bytes = number(&worker->reader);
@@ -247,7 +246,7 @@ static void start(uint64_t thread) {
   pthread_detach(started);
 }
 
-/* Says what it did, once all of its threads are done. */
+/* Prints the counts of the process after all of its threads have ended. */
 static void finish(struct worker* worker) {
   count(worker);
   wait_for_threads();
@@ -268,7 +267,7 @@ static void wait_for(pid_t child) {
   }
 }
 
-/* A child of fork continues with the blocks of its parent, and the parent with its calls once the child has ended. */
+/* The child continues with the blocks of its parent. The parent continues after the child has ended. */
 static void fork_process(struct worker* worker, uint64_t child_number) {
   const pid_t child = fork();
   if (child < 0) give_up("fork");
@@ -282,7 +281,8 @@ static void fork_process(struct worker* worker, uint64_t child_number) {
   forget_threads();
   forget_own_faults();
   slots = own_memory(process.slots * sizeof *slots);
-  /* fork copies no page tables of shared memory, so that reading the parent's slots takes page faults. */
+  /* The parent's slots are in shared memory, for which fork copies no page tables. Reading them thus takes page faults.
+   */
   const uint64_t faults = begin_own_faults();
   for (uint64_t i = 0; i < had && i < process.slots; ++i) slots[i].block = before[i].block;
   end_own_faults(faults);
@@ -360,7 +360,7 @@ static void work(struct worker* worker) {
   exit(0);
 }
 
-/* Where the command has put what is to be done for a recording. */
+/* Returns the path of a recording's prepared file, in the folder that the command made. */
 static const char* prepared_for(const char* recording) {
   static char found[4096];
   struct stat status;

@@ -17,7 +17,7 @@ static void futex(atomic_uint* word, int operation, unsigned value, unsigned bit
   syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, bits);
 }
 
-/* Of what another thread on the same processor core does, more gets done meanwhile. */
+/* Leaves more of the processor core to another thread on the same core. */
 static void pause_processor(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -26,7 +26,7 @@ static void pause_processor(void) {
 #endif
 }
 
-/* A thread sleeps under one bit of 32, so that the next turn wakes few. */
+/* Threads sleep under different bits of a 32-bit set, so that each turn wakes few threads. */
 static unsigned bit_of(unsigned number) { return 1U << number % 32; }
 
 void wait_for_turn(uint64_t number) {

@@ -1,10 +1,10 @@
-"""How well a replay predicts what a program does under another allocator or setting.
+"""Measures how well a replay predicts a program's behavior under another allocator or setting.
 
 usage: accuracy.py FILE.json [--program NAME]...
 
-Each of the twelve programs is recorded once under glibc, and then runs under six allocators and settings; its recording
-is replayed under the same. What differs by more than 5 % is listed, and so is each pair of settings that the replay
-ranks the other way round. A program that differs from run to run is given by its runs' range.
+Each of the twelve programs is recorded once under glibc. Each program then runs under six allocators and settings, and
+its recording is replayed under the same six. A replay is compared with the range of three runs of the program. The output
+lists differences of more than 5 %, and pairs of settings that runs and replays rank in opposite order.
 """
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ RUNS = 3
 KEPT = ["MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=1073741824"]
 SETTINGS = {"glibc": ("glibc", []), "glibc, raised thresholds": ("glibc", KEPT), "jemalloc": ("jemalloc", []),
             "mimalloc": ("mimalloc", []), "tcmalloc": ("tcmalloc", []), "largecache": ("largecache", [])}
-# For each metric, the difference that the pages and stacks of two programs explain, as in zerotax replay.
+# Largest difference in each metric that the pages and stacks of two programs explain, as in zerotax replay.
 METRICS = {"zero_fill_faults": 16, "kernel_zeroed_bytes": 65536, "refilled_bytes": 65536, "zeroed_bytes": 65536,
            "peak_bytes": 65536}
 BOUND = 0.05
 
 
 def options_of(setting: str) -> list[str]:
-    """The options of the command line for a setting."""
+    """Returns the command-line options for a setting."""
     allocator, env = SETTINGS[setting]
     return ["--allocator", allocator, *(word for each in env for word in ("--env", f"{allocator}:{each}"))]
 
 
 def really(command: list[str], setting: str, folder: Path) -> dict:
-    """The values of each metric over some runs."""
+    """Returns the values of each metric over several runs."""
     seen = {metric: [] for metric in METRICS}
     for _ in range(RUNS):
         file = folder / "record.json"
@@ -55,14 +55,14 @@ def really(command: list[str], setting: str, folder: Path) -> dict:
 
 
 def replayed(recording: Path, setting: str, folder: Path) -> dict:
-    """The counts of a replay."""
+    """Returns the counts of a replay."""
     file = folder / "replay.json"
     zerotax("replay", recording, "--force", "--json", file, *options_of(setting))
     return json.loads(file.read_text())["replays"][0]["counts"]
 
 
 def error(values: list, predicted: object, slack: int) -> float | None:
-    """The distance of a replayed value from the range; None if unknown."""
+    """Returns the relative distance of a replayed value from the range of the runs; None if the distance is unknown."""
     if not all(isinstance(each, int) for each in [*values, predicted]):
         return None
     nearest = min(max(predicted, min(values)), max(values))
@@ -72,7 +72,9 @@ def error(values: list, predicted: object, slack: int) -> float | None:
 
 
 def reversed_pairs(rows: dict) -> list[str]:
-    """Pairs of settings: the kernel zeroes clearly more under one, but clearly less in the replay."""
+    """Returns pairs of settings for which replays and runs disagree: the kernel zeroes clearly less under the first
+    setting, but clearly more in its replay.
+    """
     found = []
     for one, first in rows.items():
         for other, second in rows.items():
@@ -84,7 +86,7 @@ def reversed_pairs(rows: dict) -> list[str]:
 
 
 def main() -> None:
-    """Measures, and prints differences beyond the bound."""
+    """Measures all programs, and prints differences beyond the bound."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=named_path)
     parser.add_argument("--program", action="append")
@@ -111,7 +113,7 @@ def main() -> None:
             order = reversed_pairs(rows)
             same_order += not order
             for pair in order:
-                print(f"{program}: the replay has the other order: {pair}", flush=True)
+                print(f"{program}: the replay has the other order ({pair})", flush=True)
             result["programs"].append({"program": program, "settings": rows, "reversed": order})
             result |= {"pairs": pairs, "within": within, "same_order": same_order}
             write_document(options.file, result, force=options.force)

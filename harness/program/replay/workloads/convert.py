@@ -1,7 +1,8 @@
-"""Turns traces of other recorders into a file that `zerotax replay` reads.
+"""Converts a trace of another recorder to a recording that `zerotax replay` reads.
 
-Known are the text of glibc's mtrace(3), the binary trace of glibc's malloc-trace-utils, and the log of Firefox's logalloc.
-None says which pages of a block a program wrote to: all of them count as written. mtrace names no threads.
+Reads the text of glibc's mtrace(3), the binary trace of glibc's malloc-trace-utils, and the log of Firefox's logalloc.
+None of these records the pages to which a program wrote, so all pages of a block count as written. mtrace does not
+record threads.
 """
 from __future__ import annotations
 
@@ -31,11 +32,12 @@ Call = tuple[int, int, str, list[int], str | None, str | None]  # process, threa
 
 
 class Unreadable(Exception):
-    """A line is not of the format."""
+    """Raised if the trace cannot be converted."""
 
 
 def of_mtrace(lines: list[str]) -> Iterator[Call]:
-    """Reads mtrace: "@ place + block size", "- block", and for realloc "< old" and "> new", or "!" if it failed."""
+    """Reads mtrace: "@ place + block size", "- block", and for realloc "< old" and "> new", or "!" if realloc failed.
+    """
     old = None
     for number, line in enumerate(lines, 1):
         found = re.fullmatch(r"(?:@ \S+(?: \S+)? )?([-+<>!]) (0x[0-9a-f]+)(?: (0x[0-9a-f]+))?", line.strip())
@@ -57,7 +59,9 @@ def of_mtrace(lines: list[str]) -> Iterator[Call]:
 
 
 def of_logalloc(lines: list[str]) -> Iterator[Call]:
-    """PID TID CALL(ARGUMENTS)=#BLOCK; blocks are numbered, and a number is used again after free."""
+    """Reads logalloc: lines "PID TID CALL(ARGUMENTS)=#BLOCK". Blocks are numbered, and a number is reused after its
+    block is freed.
+    """
     kinds = {"malloc": "malloc", "calloc": "calloc", "realloc": "realloc", "free": "free", "memalign": "aligned",
              "posix_memalign": "aligned", "aligned_alloc": "aligned", "valloc": "aligned"}
     counts = {"calloc": 2, "realloc": 2, "memalign": 2, "posix_memalign": 2, "aligned_alloc": 2}
@@ -85,13 +89,13 @@ def of_logalloc(lines: list[str]) -> Iterator[Call]:
             yield int(process), int(thread or 0), kinds[call], sizes, old, new
 
 
-# A record of malloc-trace-utils: thread, kind of call in the lowest byte, ptr1 (old block), ptr2 (new block), size, size2
-# (alignment), size3, and room for more. The first record has a magic number, and the size of a pointer.
+# A record of malloc-trace-utils: thread, kind of call in the lowest byte, ptr1 (old block), ptr2 (new block), size,
+# size2 (alignment), size3, and padding. The first record has a magic number and the size of a pointer.
 TRACE_RECORD = struct.Struct("<iI5Q16x")
 TRACE_MAGIC = (255, 0x1234, 8)
 TRACE_KINDS = ["", "malloc", "calloc", "free", "realloc", "aligned", "aligned", "aligned", "aligned"]
 POSIX_MEMALIGN = 8
-# The least alignment that valloc can have had, for traces without alignment.
+# The smallest alignment that valloc can return, for traces without alignments.
 PAGE = 4096
 
 
@@ -104,7 +108,9 @@ def is_of_trace_utils(data: bytes) -> bool:
 
 
 def of_trace_utils(data: bytes) -> Iterator[Call]:
-    """Records of 64 bytes in the order in which the calls began; those that were never written are zero."""
+    """Reads malloc-trace-utils: records of 64 bytes, in the order in which the calls began. Records that were never
+    written are zero.
+    """
     for number, record in enumerate(TRACE_RECORD.iter_unpack(data[:len(data) // TRACE_RECORD.size * TRACE_RECORD.size])):
         thread, flags, old, new, size, alignment, _ = record
         kind = flags & 255
@@ -113,7 +119,7 @@ def of_trace_utils(data: bytes) -> Iterator[Call]:
         if kind >= len(TRACE_KINDS):
             raise Unreadable(f"record {number} has a call of kind {kind}")
         call = TRACE_KINDS[kind]
-        # In `old`, posix_memalign has its error. valloc and pvalloc have no alignment.
+        # For posix_memalign, `old` is its error. Traces have no alignment for valloc and pvalloc.
         before = "" if call == "aligned" or old == 0 else str(old)
         if kind == POSIX_MEMALIGN and old != 0 or call == "free" and not before or call != "free" and new == 0:
             continue
@@ -122,7 +128,7 @@ def of_trace_utils(data: bytes) -> Iterator[Call]:
 
 
 class Process:
-    """The events of a process, as docs/replay.md describes them."""
+    """The events of a process, in the format of docs/replay.md."""
 
     def __init__(self) -> None:
         self.events = bytearray()
@@ -140,15 +146,17 @@ class Process:
         self.events.append(value)
 
     def event(self, kind: str, first: int) -> None:
-        """A first byte, and the bits that do not fit in it."""
+        """Appends the first byte of an event, which holds the kind and `first` up to 15. The excess over 15 follows as
+        a number.
+        """
         self.events.append(KINDS[kind] | min(first, 15) << 4)
         if first >= 15:
             self.number(first - 15)
 
     def add(self, thread: int, kind: str, sizes: list[int], old: str | None, new: str | None) -> None:
-        """One call. Throws Unreadable."""
+        """Appends one call. Raises Unreadable if the size of the call is impossible."""
         if not all(0 <= size <= MOST_SIZE for size in sizes):
-            raise Unreadable(f"a size is not of a call of {kind}: {sizes}")
+            raise Unreadable(f"impossible size in a call to {kind}: {sizes}")
         known = self.threads.setdefault(thread, len(self.threads))
         if known != self.current:
             self.event("thread", known)
@@ -169,19 +177,19 @@ class Process:
             self.made += 1
 
     def row(self, name: str) -> dict:
-        """The entry of the process in the last part."""
+        """Returns the entry of a process in the last part of the file."""
         return {"name": name, "threads": len(self.threads), **self.counts, "lost_threads": 0, "image_zeroed_bytes": 0,
                 "image_copied_bytes": 0}
 
 
 def part(kind: int, process: int, raw: bytes) -> bytes:
-    """A part of the file."""
+    """Returns a part of the file."""
     stored = zlib.compress(raw)
     return struct.pack("<5I", kind, process, len(stored), len(raw), zlib.crc32(stored)) + stored
 
 
 def converted(trace: Path) -> bytes:
-    """The file for a trace. Throws Unreadable."""
+    """Returns the recording for a trace. Raises Unreadable if the trace cannot be converted."""
     data = read_bytes(trace)
     lines = [] if is_of_trace_utils(data) else data.decode("utf-8", errors="replace").splitlines()
     if is_of_trace_utils(data):
@@ -194,7 +202,7 @@ def converted(trace: Path) -> bytes:
     for process, thread, *call in calls:
         processes.setdefault(process, Process()).add(thread, *call)
     if not processes:
-        raise Unreadable("it has no calls")
+        raise Unreadable("the trace has no calls")
     why = {"na": f"a trace of {format_name} has no counts"}
     about = {"schema": "zerotax.calls/1", "zerotax_version": "convert.py", "allocator": "", "env": [],
              "page_bytes": os.sysconf("SC_PAGESIZE"), "limited": False,
@@ -205,7 +213,7 @@ def converted(trace: Path) -> bytes:
 
 
 def main() -> int:
-    """Returns the exit status: 2 for a file of another format, and for one that cannot be written."""
+    """Returns the exit status: 2 if the trace has an unknown format or the output file cannot be written."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("trace", type=named_path, metavar="TRACE")
     parser.add_argument("out", type=named_path, metavar="OUT.calls")
@@ -219,7 +227,7 @@ def main() -> int:
         return 2
     except (Unreadable, OSError, ValueError) as failure:
         why = getattr(failure, "strerror", None) or failure
-        print(f"convert.py: {given.trace} is no trace of mtrace, malloc-trace-utils or logalloc: {why}", file=sys.stderr)
+        print(f"convert.py: {given.trace} is not a trace of mtrace, malloc-trace-utils or logalloc: {why}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("convert.py: interrupted: nothing was written", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Twelve real programs with a task each, to try zerotax on. The files *.calls are recordings of them."""
+"""Twelve real programs, each with a task, for trying zerotax. The files *.calls are their recordings."""
 from __future__ import annotations
 
 import subprocess
@@ -40,7 +40,7 @@ my %count;
 for my $i (1 .. 200000) { $count{ ($i * 7919) % 5003 } .= "word $i;" if $i % 3; }
 print scalar(keys %count), "\\n";
 """
-# A server with clients, the last of which ends it. Its socket is a file, so it needs no port.
+# A server with clients. The last client ends the server. The socket is a file, so the server needs no port.
 REDIS = """
 redis-server --port 0 --unixsocket "$1/redis.sock" --save '' --dir "$1" >/dev/null &
 until redis-cli -s "$1/redis.sock" ping >/dev/null 2>&1; do sleep 0.05; done
@@ -75,7 +75,7 @@ int main(int, char** words) {
 """
 
 
-# Four workers answer requests from a queue; each keeps the answers of its last hundred.
+# Four workers answer requests from a queue. Each worker keeps the answers of its last hundred requests.
 SERVICE = """
 #include <condition_variable>
 #include <cstdio>
@@ -121,7 +121,7 @@ int main() {
   std::printf("%zu\\n", sums[0] + sums[1] + sums[2] + sums[3]);
 }
 """
-# A server that forks for each of its clients, as PostgreSQL does. The children inherit its data.
+# A server that forks for each of its clients, as PostgreSQL does. The children inherit the server's data.
 FORKS = """
 my %kept = map { ("key $_" => "value " x ($_ % 40)) } 1 .. 4000;
 for my $client (1 .. 8) {
@@ -139,7 +139,7 @@ print scalar(keys %kept), "\\n";
 
 
 def programs(work: Path) -> dict[str, list[str]]:
-    """The commands by name. Writes their input to the folder `work`."""
+    """Returns the commands by name. Writes the input of the commands to the folder `work`."""
     texts = {"numpy_rounds.py": NUMPY, "parse.py": PARSING, "statements.sql": STATEMENTS, "buffers.js": BUFFERS,
              "words.pl": WORDS, "redis.sh": REDIS, "threads.cc": THREADS, "service.cc": SERVICE, "forks.pl": FORKS}
     for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""Records the calls of the twelve programs, as the files *.calls are.
+"""Records the calls of the twelve programs; the files *.calls were made this way.
 
 usage: record.py [--out FOLDER] [--program NAME]...
 """
@@ -17,7 +17,7 @@ ZEROTAX = Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")) / "bin" / "zer
 
 
 def zerotax(*words: object) -> subprocess.CompletedProcess:
-    """Runs the command. If it fails, ends with its error output."""
+    """Runs zerotax. If zerotax fails, exits with its error output."""
     done = subprocess.run([ZEROTAX, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))}: {done.stderr.decode(errors='replace')}")
@@ -25,7 +25,7 @@ def zerotax(*words: object) -> subprocess.CompletedProcess:
 
 
 def record(command: list[str], path: Path) -> str:
-    """Records the calls of a command. Returns zerotax's last line, which describes the file."""
+    """Records the calls of a command. Returns the last line that zerotax prints, which describes the file."""
     said = zerotax("record", "--text", os.devnull, "--allocator", "glibc", "--calls", path, "--", *command)
     return said.stderr.decode(errors="replace").splitlines()[-1]
 

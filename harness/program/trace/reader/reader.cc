@@ -5,14 +5,14 @@
 #include "trace/ctf_trace.h"
 #include "zerotax/trace_reader.h"
 
-/// What zerotax_reader_open gives out.
+/// The reader that zerotax_reader_open returns.
 struct zerotax_reader {
   explicit zerotax_reader(const char* folder) : trace(folder), events(trace) {}
   zerotax::trace::CtfTrace trace;
   zerotax::trace::CtfEvents events;
   const zerotax::trace::CtfType* type = nullptr;
   std::string process;
-  pid_t process_pid = 0;  ///< whose name that is
+  pid_t process_pid = 0;  ///< PID of the process that process_name names
 };
 
 namespace {

@@ -1,12 +1,12 @@
-"""Reads what the recorder of zerotax wrote, and what a crash left of it.
+"""Reads traces of the zerotax recorder, including those that a crash left incomplete.
 
     import zerotax_trace
     for event in zerotax_trace.Trace("trace"):
         if event.type == "request_done":
             print(event.monotonic_ns, event.pid, event.fields["bytes"])
 
-It needs the library libzerotax-trace.so: where it was installed with this file, where the linker looks, or where
-ZEROTAX_TRACE_LIBRARY says.
+The library libzerotax-trace.so is searched for where it was installed with this file, on the search path of the linker, and at
+the path in ZEROTAX_TRACE_LIBRARY.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = "libzerotax-trace.so"
 
 
 class TraceError(Exception):
-    """There is no trace, or nothing of it can be read."""
+    """Raised if the folder contains no trace, or a trace of which no part can be read."""
 
 
 class Event(NamedTuple):
@@ -39,7 +39,7 @@ class Event(NamedTuple):
     realtime_ns: int
     discarded_before: int
     fields: dict[str, Any]
-    """Numbers, texts, and lists of numbers, by name."""
+    """Fields by name: numbers, texts, and lists of numbers."""
 
 
 class _Event(ctypes.Structure):
@@ -55,7 +55,7 @@ class _Field(ctypes.Structure):
 
 
 def _load() -> ctypes.CDLL:
-    # PREFIX/share/zerotax/python/zerotax_trace.py and PREFIX/lib/…
+    # This file is PREFIX/share/zerotax/python/zerotax_trace.py, and the library is in PREFIX/lib/.
     prefix = pathlib.Path(__file__).resolve().parents[3]
     installed = sorted(prefix.glob(f"lib/{_NAME}")) + sorted(prefix.glob(f"lib/*-linux-gnu/{_NAME}"))
     places = [os.environ.get("ZEROTAX_TRACE_LIBRARY"), *map(str, installed), _NAME]
@@ -83,7 +83,7 @@ def _load() -> ctypes.CDLL:
 
 
 class _Layout:
-    """How the fields of a type of event lie in its data."""
+    """Layout of the fields in the data of an event type."""
 
     def __init__(self, fields: list[_Field]) -> None:
         self.parts: list[tuple[str, int, struct.Struct | None, int, bool]] = []
@@ -97,7 +97,7 @@ class _Layout:
             self.parts.append((name, field.offset, code, field.count, bool(field.is_array)))
 
     def read(self, data: bytes) -> dict[str, Any]:
-        """The values of the fields, by name."""
+        """Returns the values of the fields by name."""
         values: dict[str, Any] = {}
         for name, offset, code, count, is_array in self.parts:
             if code is None:
@@ -109,7 +109,9 @@ class _Layout:
 
 
 class Trace:
-    """The events of a trace, in the order of time: an iterator, and a context manager. Raises TraceError without a trace."""
+    """The events of a trace in the order of time, as an iterator and a context manager.
+    Raises TraceError if there is no trace.
+    """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._reader: int | None = None
@@ -142,19 +144,20 @@ class Trace:
 
     @property
     def discarded(self) -> int:
-        """Records that were not kept, of all threads."""
+        """Number of discarded records of all threads."""
         return int(self._library.zerotax_reader_discarded(self._reader)) if self._reader else 0
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read, a line each; complete when the end was reached."""
+        """One line per part of the trace that could not be read. All lines are known once the last event has been read.
+        """
         found: list[str] = []
         while self._reader and (problem := self._library.zerotax_reader_problem(self._reader, len(found))):
             found.append(problem.decode(errors="replace"))
         return found
 
     def close(self) -> None:
-        """Frees what it holds; it has no more events."""
+        """Closes the trace, which then has no more events."""
         if self._reader:
             self._library.zerotax_reader_close(self._reader)
         self._reader = None

@@ -1,7 +1,8 @@
-// Preloaded into benchmarks beside the recorder, to say where a timed loop begins and ends: what was counted until then
-// is marked with the time that the program read, so that a loop is known again by the length that the program reports.
-// Google Benchmark reads the clock of CPU time there (and where it is paused), right after the clock of real time.
-// Other frameworks read the clock of real time alone (ZEROTAX_REAL_TIME_MARKS, set by bench/suite.cc).
+// A library that is preloaded into benchmarks beside the recorder, and marks where a timed loop begins and ends. Each
+// mark contains the recorder's counts and the time that the program read. zerotax can thus find a loop by the length
+// that the program reports. Google Benchmark reads the clock of CPU time where a timed loop begins, ends or is paused,
+// right after the clock of real time. Other frameworks read only the clock of real time (ZEROTAX_REAL_TIME_MARKS, set
+// by bench/suite.cc).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,13 +10,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Of the recorder; absent if that was not preloaded.
+// Function of the recorder; NULL if the recorder is not preloaded.
 __attribute__((weak)) void zerotax_record_mark(int64_t real_ns, int of_real_time);
 
 static __thread int64_t last_real_ns __attribute__((tls_model("initial-exec")));
 
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec* now) {
-  // Whoever is first finds the same.
+  // Threads may race here, but all of them find the same function.
   static int (*real)(clockid_t, struct timespec*) = NULL;
   static int of_real_time = 0;
   if (real == NULL) {

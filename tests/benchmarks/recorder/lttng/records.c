@@ -1,4 +1,4 @@
-/* records_lttng COUNT: as records, by a tracepoint of LTTng-UST. */
+/* Usage: records_lttng COUNT. The equivalent of records.cc with a tracepoint of LTTng-UST. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #define LTTNG_UST_TRACEPOINT_PROVIDER zerotax_benchmark
 
 #undef LTTNG_UST_TRACEPOINT_INCLUDE
-/* A name that LTTng has none of: it is looked for in its own folder first. */
+/* This name must differ from the names of all LTTng files, because LTTng's own folder is searched first. */
 #define LTTNG_UST_TRACEPOINT_INCLUDE "sixteen_tracepoint.h"
 
-/* Read several times, by the header at its end. */
+/* The include guard has an exception for the LTTng header at the end, which includes this file again. */
 #if !defined(ZEROTAX_BENCHMARK_TRACEPOINT_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
 #define ZEROTAX_BENCHMARK_TRACEPOINT_H
 

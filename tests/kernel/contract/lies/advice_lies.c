@@ -1,4 +1,4 @@
-// Lies of madvise.
+// Lies about madvise.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static long free_tears(const struct call* c) {
   return truth(c);
 }
 
-// What was freed goes, whatever was written to it since.
+// Freed pages are lost, even if they are written to after MADV_FREE.
 static long free_loses_writes(const struct call* c) {
   const struct known* memory = known_at(address_of(c));
   const long result = truth(c);
@@ -173,7 +173,7 @@ static long merges_wrong(const struct call* c) {
 
 static long moves_wrong(const struct call* c) {
   const long result = truth(c);
-  // The target: not null, or the pages were only asked where they are.
+  // Only a call with target nodes (not NULL) moves pages; other calls only query the nodes.
   if (c->number == SYS_move_pages && result >= 0 && c->a[3] != 0) ((char**)c->a[2])[6][9] = kStale;
   return result;
 }

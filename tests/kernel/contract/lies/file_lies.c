@@ -1,4 +1,4 @@
-// Lies of ftruncate and fallocate.
+// Lies about ftruncate and fallocate.
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ static long punch_tmpfs(const struct call* c) {
   return c->number == SYS_fallocate && !is_memfd(c->a[0]) ? 0 : truth(c);
 }
 
-// The rest of the page in which the file was cut off stays.
+// If a file is cut off within a page, the old bytes after the cut stay in this page.
 static long truncate_keeps(const struct call* c) {
   static char rest[1 << 16];
   static long cut;

@@ -1,4 +1,4 @@
-// Lies of fork: memory that should be copied is shared.
+// Lies about fork: memory that should be copied is shared.
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static bool all_zero(const char* p, size_t bytes) {
   return true;
 }
 
-// Puts shared memory with the same bytes in the place of private memory.
+// Replaces private memory with shared memory that has the same bytes.
 static void share(const struct known* memory) {
   static char bytes[4 << 20];
   if (memory->fd >= 0 || (memory->flags & MAP_TYPE) != MAP_PRIVATE || memory->prot != (PROT_READ | PROT_WRITE) ||
@@ -34,7 +34,7 @@ void lie_about_fork(const char* name) {
   for (unsigned i = 0; (all || untouched || moving) && each_known(i) != NULL; ++i) {
     const struct known* memory = each_known(i);
     if (msync(memory->begin, memory->bytes, MS_ASYNC) != 0) continue;  // no longer mapped
-    if (moving && memory->begin[0] == (char)kPattern) continue;        // what another thread writes to
+    if (moving && memory->begin[0] == (char)kPattern) continue;        // no thread has written to this memory
     if (untouched && !all_zero(memory->begin, memory->bytes)) continue;
     share(memory);
   }

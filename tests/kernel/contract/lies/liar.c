@@ -59,7 +59,7 @@ bool is_limited(void) {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == 4096;
 }
 
-// After the call, so that a lie sees what was before it.
+// Records a call after it was made, so that a lie sees the state before its call.
 static void learn(const struct call* call, long result) {
   if (result == -1) return;
   if (call->number == SYS_mmap && known_count < 64) {
@@ -91,8 +91,8 @@ long lying_kernel(long number, long a, long b, long c, long d, long e, long f) {
   return result;
 }
 
-// A call that never returns, "hang", and one that takes a millisecond, "slow". In no table, as every promise that calls
-// it would have to be waited for.
+// "hang" is a call that never returns, and "slow" one that takes a millisecond. These two lies are not in a table,
+// because tests of all lies would have to wait for every promise that uses such a call.
 static long never(const struct call* call) {
   while (is_madvise(call, MADV_DONTNEED)) pause();
   return truth(call);

@@ -1,4 +1,4 @@
-// Lies of calls that fail for lack of memory.
+// Lies about calls that fail for lack of memory.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Lies of mmap, munmap, mprotect, brk and mremap.
+// Lies about mmap, munmap, mprotect, brk and mremap.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static long file_tail(const struct call* c) {
              : p;
 }
 
-// Two pages of different mappings become one, as if both were the zero page and a write went to it.
+// Maps one page in two mappings, as if both pages were the zero page and a write went to the zero page.
 static long zero_page(const struct call* c) {
   const long p = truth(c);
   const struct known* first = each_known(0);

@@ -1,4 +1,4 @@
-// Lies of /proc/self/pagemap, PAGEMAP_SCAN and userfaultfd.
+// Lies about /proc/self/pagemap, PAGEMAP_SCAN and userfaultfd.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static long entry_keeps(const struct call* c) {
   return result;
 }
 
-// A kernel that keeps soft-dirty bits, at first.
+// A kernel that keeps soft-dirty bits only at first.
 static long soft_dirty(const struct call* c) {
   const long result = truth(c);
   if (is_entry(c)) {

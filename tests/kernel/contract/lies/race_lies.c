@@ -1,4 +1,4 @@
-// Lies that show only while another thread is at it.
+// Lies that show only while another thread is running.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "contract/suite/suite.h"
 #include "lies.h"
 
-// One of 300 has no effect: no other promise makes so many.
+// One of 300 calls has no effect. No other promise makes that many calls.
 static long sometimes_nothing(const struct call* c) {
   static unsigned count;
   return is_madvise(c, MADV_DONTNEED) && ++count % 300 == 0 ? 0 : truth(c);
@@ -22,7 +22,7 @@ static void* discard_all(void* data) {
   return NULL;
 }
 
-// As if the fault of one thread threw away the page that another one has just brought in.
+// Acts as if the fault of one thread dropped the page that another thread has just populated.
 static long fault_loses(const struct call* c) {
   static bool running;
   const long result = truth(c);
@@ -33,7 +33,7 @@ static long fault_loses(const struct call* c) {
   return result;
 }
 
-// A page that was freed comes back as it was.
+// A page that was freed comes back with its old content.
 static long free_restores(const struct call* c) {
   static uint64_t old;
   volatile uint64_t* word = (volatile uint64_t*)c->a[0];

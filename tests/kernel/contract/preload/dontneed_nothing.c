@@ -1,4 +1,4 @@
-// Preloaded into a program: a kernel whose MADV_DONTNEED has no effect.
+// Preloaded into a program, this library imitates a kernel whose MADV_DONTNEED has no effect.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
-/* Fills memory of every alignment with bytes by memset, and verifies each of them: filler PASSES. It prints "ready" and
- * waits for a line first, and again in the end. It runs once per setting below, each of which makes glibc use another
- * variant of memset where the processor has it. It prints how often memset was called, with zero and with other bytes,
- * and how many calls left a wrong byte. */
+/* Fills memory of every alignment by memset, and verifies each byte. Usage: filler PASSES. The program runs once for
+ * each of the settings below. Each setting makes glibc use another variant of memset, if the processor has that
+ * variant. At the beginning and at the end, the program prints "ready" and waits for a line. Then it prints three
+ * numbers: calls to memset with zero, calls with other bytes, and calls that left a wrong byte. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ __attribute__((noinline)) static void fill_here(unsigned char* block, int byte, 
 }
 
 static void check(unsigned char* block, int byte, size_t bytes) {
-  /* Fills everything with another byte, also the registers that a faulty memset would store. */
+  /* Fills the block and its surroundings with another byte. This also fills the registers that a faulty memset would
+     store. */
   for (unsigned char* at = block - GUARD; at < block + bytes + GUARD; ++at) *at = 0x5a;
   fill_here(block, byte, bytes);
   int bad = 0;

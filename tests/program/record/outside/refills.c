@@ -1,17 +1,29 @@
-/* Populates memory of known size: refills WAY ROUNDS. It prints how many minor faults the kernel counted for it before
- * and after. With a third word it says "ready" and waits for a line first, and waits for one in the end. map: 16 MiB
- * that it keeps, then a mapping of 1 MiB, filled and unmapped, ROUNDS times. malloc: the same by malloc. forks: ROUNDS
- * children, each of which fills 1 MiB and ends. threads: ROUNDS threads, likewise, one after the other. zeros: memset
- * of zeros over 1 MiB that it keeps, ROUNDS times. read: 1 MiB of /dev/zero is read into a new mapping. unmap, free,
- * advise, shrink, cut: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap, ROUNDS times, some 100
- * times a second. storm: 1 MiB is mapped and unmapped, ROUNDS times. exec: becomes itself with "map". sleep: does
- * nothing for ROUNDS ms. grow: ROUNDS MiB that it keeps. chain: 4 MiB that it keeps, and becomes itself, ROUNDS times.
- * last: "map" in a thread that runs when the first one has ended. daemon: "map" in a process that runs when this one
- * has ended. vfork: "map" in a child of vfork, which has this one's memory. collapse: 8 MiB of small pages, but for
- * each 512th, become huge pages. large: 8 MiB that are advised to be in huge pages. hugetlb: 8 MiB of hugetlbfs. look:
- * ROUNDS MiB that are read and never written, slowly. shared, memfd, shm, sysv: ROUNDS MiB of shared memory. given: a
- * child of fork returns ROUNDS MiB of its parent's memory, waits, and fills it again. populate: ROUNDS MiB that a
- * system call populates in a child, which ends. */
+/* Populates memory of known size. Usage: refills WAY ROUNDS [WORD].
+ * Prints the number of minor faults that the kernel has counted for the program before and after the work. With WORD,
+ * the program first prints "ready" and waits for a line, and waits for a second line at the end.
+ * `map`: populates and keeps 16 MiB; then maps, fills and unmaps 1 MiB, ROUNDS times.
+ * `malloc`: the same by malloc.
+ * `forks`: ROUNDS children, each of which fills 1 MiB and ends.
+ * `threads`: the same in ROUNDS threads, one after the other.
+ * `zeros`: memset of zeros over the same 1 MiB, ROUNDS times.
+ * `read`: 1 MiB of /dev/zero is read into a new mapping.
+ * `unmap`, `free`, `advise`, `shrink`, `cut`: 1 MiB is populated and returned by munmap, free, madvise, brk or mremap,
+ * ROUNDS times, some 100 times a second.
+ * `storm`: 1 MiB is mapped and unmapped, ROUNDS times.
+ * `exec`: executes this program again with "map".
+ * `sleep`: does nothing for ROUNDS ms.
+ * `grow`: populates and keeps ROUNDS MiB.
+ * `chain`: populates and keeps 4 MiB, then executes this program again, ROUNDS times.
+ * `last`: "map" in a thread that runs after the first thread has ended.
+ * `daemon`: "map" in a process that runs after this process has ended.
+ * `vfork`: "map" in a child of vfork, which shares this process's memory.
+ * `collapse`: 8 MiB of small pages, without every 512th page, become huge pages.
+ * `large`: 8 MiB that are advised to be in huge pages.
+ * `hugetlb`: 8 MiB of hugetlbfs.
+ * `look`: ROUNDS MiB that are read and never written, slowly.
+ * `shared`, `memfd`, `shm`, `sysv`: ROUNDS MiB of shared memory.
+ * `given`: a child of fork returns ROUNDS MiB of its parent's memory, waits, and fills the same range again.
+ * `populate`: ROUNDS MiB that a system call populates in a child, which ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -131,7 +143,7 @@ __attribute__((noinline)) static void hugetlb_here(void) {
   usleep(300000);
 }
 
-/* A page after the other, in 100 pieces with a pause after each: no sample is lost. */
+/* Reads page by page, in 100 pieces with a pause after each piece, so that no sample is lost. */
 __attribute__((noinline)) static void look_here(long bytes) {
   const volatile char* memory = map(bytes);
   for (long at = 0; at < bytes; at += 4096) {
@@ -185,7 +197,7 @@ static void populate_here(long bytes) {
 
 __attribute__((noinline)) static void storm_here(void) { munmap(map(MIB), MIB); }
 
-/* Returns 0 for a way that gives nothing back. */
+/* Returns 0 if the named method returns no memory. */
 static int give_back(const char* way, char* kept) {
   if (strcmp(way, "unmap") == 0) return refill_here(), 1;
   if (strcmp(way, "free") == 0) return malloc_here(), 1;
@@ -216,14 +228,14 @@ static void* work_last(void* nothing) {
   return nothing;
 }
 
-/* The first thread ends; another one works. */
+/* Ends the first thread, and continues in another thread. */
 static void leave_thread(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, work_last, NULL) == 0) pthread_exit(NULL);
   exit(3);
 }
 
-/* This process ends; another one works. */
+/* Ends this process, and continues in another process. */
 static void leave_process(void) {
   if (fork() != 0) exit(5);
   waits = 0;

@@ -1,6 +1,6 @@
-// Starts processes and threads, each of which fills memory with zeros and verifies them: starter ROUNDS. The program
-// prints "ready" and waits for a line first, and again in the end. It prints per kind how many it started, how many
-// could not be started, and how many found a wrong byte or died.
+// Starts processes and threads, each of which fills memory with zeros and verifies them. Usage: starter ROUNDS. The
+// program prints "ready" and waits for a line at the beginning, and again at the end. For each kind of process or
+// thread, the program prints three numbers: started, could not be started, and found a wrong byte or died.
 
 #include <pthread.h>
 #include <spawn.h>

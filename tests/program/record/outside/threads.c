@@ -1,5 +1,5 @@
-/* Starts many threads that clear memory now and then: threads NUMBER. The program prints "ready", and ends after it
- * reads a line. */
+/* Starts many threads that clear memory now and then. Usage: threads NUMBER. The program prints "ready", and ends after
+ * reading a line. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

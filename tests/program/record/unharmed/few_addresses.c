@@ -1,4 +1,4 @@
-// Limits its address space to a number of MiB (RLIMIT_AS), and prints how many MiB malloc still provides.
+// Limits its address space to a number of MiB (RLIMIT_AS), and prints how many MiB malloc can still allocate.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

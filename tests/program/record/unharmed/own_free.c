@@ -1,4 +1,4 @@
-// Has a free of its own that calls dlsym for the next free; dlsym may free the text that dlerror has yet to report.
+// Defines a free that calls dlsym to find the next free. dlsym may free the text that dlerror has not yet reported.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

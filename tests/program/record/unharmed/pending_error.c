@@ -1,5 +1,4 @@
-// Opens a missing library, and asks for the reason only after a plugin with a C++ library of its own has allocated by
-// operator new.
+// Fails to open a library. Calls dlerror only after a plugin with its own C++ library has called operator new.
 #include <dlfcn.h>
 #include <stdio.h>
 

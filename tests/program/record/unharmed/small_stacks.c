@@ -1,6 +1,6 @@
 // Allocates, clears and frees on a handler's stack of 8 KiB ("handler"), or on a coroutine's stack of 4 KiB
-// ("coroutine"). Nothing is mapped below either stack. With "depth", it prints how many bytes of a large stack the same
-// work takes.
+// ("coroutine"). The memory below either stack is unmapped. With "depth", the program prints how many bytes of a large
+// stack the same work takes.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Allocates below functions whose call frame information, or whose frame pointer, leads to a wrong address. The address
-// is unmapped, unreadable, the kernel's, beyond the end of a file, or that of the same frame.
+// Allocates below functions whose call frame information or frame pointer is wrong. The wrong data leads to an address
+// that is unmapped, unreadable, the kernel's, beyond the end of a file, or in the same frame.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

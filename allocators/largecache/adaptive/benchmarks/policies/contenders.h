@@ -6,19 +6,20 @@
 
 #include "run/allocators.h"
 
-/// One measured way to serve calloc.
+/// One measured implementation of calloc: an allocator, or a policy of largecache.
 struct Contender {
-  std::string name;            ///< of the allocator, or of largecache's policy
-  bool is_policy;              ///< it is a policy of largecache
-  zerotax::Allocator program;  ///< the allocator for a program; without `preload`, the C library's own
-  zerotax::Allocator probe;    ///< the allocator for a point of the harness
+  std::string name;            ///< name of the allocator, or of largecache's policy
+  bool is_policy;              ///< whether the contender is a policy of largecache
+  zerotax::Allocator program;  ///< the allocator for running a program under the contender; without `preload`, the C
+                               ///< library's own allocator
+  zerotax::Allocator probe;    ///< the allocator for measuring a point under the contender
 };
 
-/// Every built-in allocator but largecache, then every policy of it (as the library itself lists them). Throws as
-/// resolve_allocators does.
+/// Returns all built-in allocators except largecache, then all policies of largecache in the library's order. Throws
+/// the errors of resolve_allocators.
 std::vector<Contender> all_contenders();
 
-/// The measurement of one contender: the arguments of loop.c.
+/// The arguments of loop.c.
 struct LoopWords {
   std::vector<std::uint64_t> sizes;
   double fraction = 0;
@@ -30,16 +31,16 @@ struct LoopWords {
 
 /// The output of loop.c.
 struct LoopFigures {
-  double ns = 0;      ///< per operation
-  double faults = 0;  ///< per operation
+  double ns = 0;      ///< nanoseconds per operation
+  double faults = 0;  ///< minor faults per operation
   double peak_bytes = 0;
   double idle_bytes = 0;
 };
 
-/// Runs loop.c. Empty if the process failed, was killed or took longer than two minutes. Without a contender, measures
-/// the limit: a memset of the touched pages alone.
+/// Runs loop.c under a contender. Without a contender, measures the limit: a memset of the touched pages alone. Returns
+/// std::nullopt if the process failed, was killed, or took longer than two minutes.
 std::optional<LoopFigures> run_loop(const Contender* contender, const LoopWords& words);
 
-/// Bytes of zeros that the allocator writes per operation in its steady state, by the harness's audit; -1 when
-/// it could not be measured.
+/// Returns the number of zeroed bytes per operation in the contender's steady state, from the harness's audit; -1 if
+/// unknown.
 std::int64_t zeroed_bytes(const Contender& contender, std::uint64_t size, double fraction);

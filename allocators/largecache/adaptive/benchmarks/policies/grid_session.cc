@@ -46,7 +46,7 @@ std::string short_name(const std::string& name) {
 std::string faults_text(const Cell& cell, const std::string& contender) {
   if (cell.ns(contender) <= 0) return "n/a";
   const double faults = cell.faults(contender);
-  // A fraction of a fault means that one in many operations faults.
+  // A count below 1 means that not every operation takes a fault.
   return faults >= 100 || faults == 0 ? fmt::format("{:.0f}", faults) : fmt::format("{:.2g}", faults);
 }
 
@@ -56,7 +56,7 @@ std::string zeroed_text(const Cell& cell, const std::string& contender) {
   return fmt::format("{:.3g}", static_cast<double>(zeroed->second) / static_cast<double>(kMiB));
 }
 
-// The `figure` of each contender of one kind, in columns.
+// Formats the `figure` of each contender of one kind, in columns.
 std::string columns_text(const std::vector<Contender>& contenders, bool policies,
                          const std::function<std::string(const std::string&)>& figure) {
   std::string text;
@@ -121,7 +121,7 @@ Verdict judge(const Cell& cell, const std::vector<Contender>& contenders) {
 std::string cells_text(const std::string& heading, const std::vector<Cell>& cells,
                        const std::vector<Contender>& contenders) {
   std::string text;
-  // Two tables, for the width of a page: the allocators, then the policies.
+  // Prints two tables, to limit their width: one of the allocators, one of the policies.
   for (const bool policies : {false, true}) {
     text += fmt::format("{}{}\n{:<16}{:>6}", heading, policies ? ", largecache's policies" : "", "size", "part");
     if (!policies) text += fmt::format(" {:>7}", "limit");
@@ -163,7 +163,7 @@ std::string causes_text(const std::string& heading, const std::vector<Cell>& cel
 }
 
 Json cell_json(const Cell& cell, const std::vector<Contender>& contenders) {
-  constexpr const char* kFailed = "a process of it failed or took longer than two minutes";
+  constexpr const char* kFailed = "a process of this contender failed or took longer than two minutes";
   Json json{{"sizes", cell.words.sizes},
             {"touch", cell.words.fraction},
             {"pattern", cell.words.pattern},
@@ -219,7 +219,7 @@ void add_ratios(Json& cell, const std::vector<std::string>& policies) {
 }
 
 void add_reason(Json& cell, int cpus) {
-  // Ratios up to this are within the scatter of the figures.
+  // Largest ratio of times that scatter alone can explain.
   constexpr double kClose = 1.15;
   Json& verdict = cell.at("verdict");
   const bool near_kept = verdict.at("near_kept");

@@ -1,13 +1,13 @@
-/* What benchmark-policies measures, a process of its own per allocator: calloc, write one byte to some of the pages,
- * free; again and again, in one thread or several. Prints one line of figures:
+/* The loop that benchmark-policies measures, in one process per allocator: calloc, write one byte to some of the
+ * pages, free, repeated in one thread or several. Prints one line of metrics:
  *
- *   nanoseconds per operation (of a thread, by the wall), minor faults per operation, operations measured,
+ *   nanoseconds per operation (wall time of a thread), minor faults per operation, operations measured,
  *   peak resident KiB, resident KiB after `idle` milliseconds of rest
  *
  * Usage: loop SIZE[,SIZE...] FRACTION PATTERN THREADS BUDGET_MS IDLE_MS
- * Sizes in bytes take turns. PATTERN: contiguous (the first pages), scattered (the same ones each time, far apart),
- * random (others each time). With an allocator named "limit" as seventh word no allocator is asked: the pages that the
- * program writes to are cleared by memset in one block that stays, which is the least that zeroing can cost.
+ * Sizes in bytes take turns. PATTERN: contiguous (the first pages), scattered (the same pages each time, far apart),
+ * random (other pages each time). With "limit" as the seventh word, no allocator is used. Instead, memset clears the
+ * pages that the program writes to, in one block that is never freed. No zeroing can cost less.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -88,7 +88,7 @@ static void operation(size_t size, char* kept, uint64_t* random) {
   if (kept == NULL) free(block);
 }
 
-/* A round is one operation of each size. */
+/* Repeats rounds. A round is one operation of each size. */
 static void rounds(long count, char* kept, uint64_t* random) {
   for (long i = 0; i < count; ++i) {
     for (int k = 0; k < size_count; ++k) operation(sizes[k], kept, random);
@@ -104,7 +104,8 @@ static void* work(void* argument) {
     if (kept == MAP_FAILED) exit(3);
   }
   pthread_barrier_wait(&start);
-  /* The first rounds fault everything in; then half the budget, so that whoever learns has learnt. */
+  /* The first rounds take most faults. Half of the budget then lets allocators learn the pattern before the
+     measurement. */
   rounds(2, kept, &random);
   const int64_t begin = now_ns();
   long warm = 0;

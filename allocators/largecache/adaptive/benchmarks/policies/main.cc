@@ -1,8 +1,9 @@
 // Measures the cost of zeroing under each policy of largecache and under every other allocator: calloc + touch + free,
-// by size and share of pages touched, with the contenders interleaved. Further tables vary the touched places,
-// alternate between sizes, and use threads. The last one shows the memory that each contender keeps. Expected of
-// `adaptive`: at most 1.05 times the cheapest of all others, and at most a tenth of the cheapest other allocator where
-// the block is 20 MiB or more and under 10 % is touched.
+// by size and share of pages touched. The contenders are interleaved. Further tables vary which pages are touched,
+// alternate between sizes, and use threads. The last table shows the memory that each contender keeps.
+//
+// `adaptive` should take at most 1.05 times as long as the cheapest other contender. For blocks of 20 MiB or more of
+// which less than 10 % is touched, `adaptive` should take at most a tenth of the cheapest other allocator's time.
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ struct Group {
 
 struct Effort {
   int rounds = 4;
-  int again = 8;  ///< rounds of adaptive and its rivals alone
+  int again = 8;  ///< number of rounds with only `adaptive` and its rivals
   int budget_ms = 80;
 };
 
@@ -82,7 +83,7 @@ std::vector<Group> all_groups(const Effort& effort) {
   return groups;
 }
 
-// The previous contender makes a difference, so the order is random.
+// Returns a random order of contenders, because each contender influences the time of the next.
 std::vector<std::size_t> shuffled(std::size_t count, std::mt19937& random) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -99,7 +100,7 @@ void measure(Group& group, const std::vector<Contender>& contenders, int rounds,
         const bool is_limit = who == contenders.size();
         if (is_limit && (cell.words.threads > 1 || cell.words.sizes.size() > 1)) continue;
         const std::string name = is_limit ? "limit" : contenders[who].name;
-        // A contender that failed once would fail again.
+        // A contender that failed once is not run again, because it would fail again.
         if (round > 0 && cell.figures[name].empty()) continue;
         progress.show(fmt::format("{} {} {}", name, format_size(cell.words.sizes.front()), cell.words.fraction));
         const auto figures = run_loop(is_limit ? nullptr : &contenders[who], cell.words);
@@ -144,7 +145,7 @@ void audit(Group& group, const std::vector<Contender>& contenders, Progress& pro
   }
 }
 
-// Resident memory of 100 MiB, all touched: the peak, and the rest two seconds after the last free.
+// Measures resident memory with 100 MiB of touched blocks: the peak, and the level two seconds after the last free.
 Json measure_memory(const std::vector<Contender>& contenders) {
   constexpr int kIdleMs = 2000;
   Json rows = Json::array();
@@ -219,7 +220,7 @@ int run(bool smoke, const std::string& file) {
   return !smoke && broken > 0 ? 1 : 0;
 }
 
-/// A document of an earlier version, with the conclusions of this version.
+/// Rewrites a document of an earlier version with the conclusions of this version.
 int judge_again(const std::string& read, const std::string& file) {
   if (file.empty()) throw UsageError("--read without --json", "give the file to write to with --json");
   check_outputs({{"--json", file}}, {{"--read", read}});
@@ -236,15 +237,15 @@ int main(int argc, char** argv) {
   std::string read;
   std::string file;
   const auto add = [&](Arguments arguments) {
-    arguments.flag("--smoke", smoke, "two cells, one round: only to see that it works");
-    arguments.option("--read", read, "measure nothing: judge this earlier file of --json again").path();
-    arguments.option("--json", file, "write everything to this file").path();
+    arguments.flag("--smoke", smoke, "measure two cells in one round, only to check that the benchmark works");
+    arguments.option("--read", read, "measure nothing, but judge this earlier file of --json again").path();
+    arguments.option("--json", file, "write all results to this file").path();
   };
   const auto start = [&] {
     catch_interrupts();
     return read.empty() ? run(smoke, file) : judge_again(read, file);
   };
   return standalone_main("benchmark-policies",
-                         "calloc + touch + free under every allocator and every policy of largecache", argc, argv, add,
-                         start);
+                         "Measure calloc + touch + free under every allocator and every policy of largecache", argc,
+                         argv, add, start);
 }

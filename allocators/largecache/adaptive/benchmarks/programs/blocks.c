@@ -1,5 +1,5 @@
-/* Blocks below 128 KiB, which glibc serves from its heap: 300 times, 80 blocks of 100 KiB are allocated, filled and
- * freed. The heap's end is given back to the kernel after each time, if nobody keeps glibc from it. */
+/* Allocates, fills and frees 80 blocks of 100 KiB, 300 times. Blocks below 128 KiB are served from glibc's heap. After
+ * each round glibc returns the end of the heap to the kernel, unless a setting prevents it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,14 +20,14 @@ Contender preloaded(const std::string& name, Contender::Kind kind, const Allocat
   return contender;
 }
 
-// A broken library is a contender, too: its row shows how programs fail under it.
+// A broken library is accepted as a contender, too: its row shows how programs fail under it.
 Contender given(const std::string& name, const std::string& path) {
   const std::string library = std::filesystem::absolute(path).string();
   if (name.empty() || !std::filesystem::is_regular_file(library)) {
     throw UsageError(fmt::format("invalid contender '{}={}': no such file", name, path),
                      "give NAME=PATH of a library that replaces malloc");
   }
-  check_preload_path(library, "copy it to a path without spaces and colons");
+  check_preload_path(library, "copy the library to a path without spaces and colons");
   return {.name = name, .kind = Contender::Kind::kGiven, .library = library};
 }
 

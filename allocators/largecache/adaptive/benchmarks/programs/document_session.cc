@@ -24,7 +24,7 @@ Json ratio_json(const std::optional<Ratio>& ratio, const std::string& why) {
   return {{"median", ratio->median}, {"low", ratio->interval.low}, {"high", ratio->interval.high}};
 }
 
-// Every round's figure, failed or not.
+// Returns the values of a metric in all rounds, including failed ones.
 Json each_json(const MeasuredProgram& measured, const std::string& contender, double (*figure)(const Figures&)) {
   Json json = Json::array();
   const auto found = measured.runs.find(contender);
@@ -50,7 +50,7 @@ std::string broken_text(const Promises& promises) {
 
 Json contender_json(const MeasuredProgram& measured, const std::string& name) {
   const std::string status = measured.status(name);
-  const std::string why = status == "ok" ? "no glibc to compare with" : status;
+  const std::string why = status == "ok" ? "there is no glibc to compare with" : status;
   Json json{{"status", status},
             {"each_faults", each_json(measured, name, faults_of)},
             {"each_cpu_s", each_json(measured, name, cpu_of)},
@@ -93,7 +93,8 @@ std::string program_text(const MeasuredProgram& measured, const std::vector<Cont
                         peak ? fmt::format("{:.2f}", peak->median) : "n/a");
   }
   const auto promises = judge(measured);
-  if (promises && !promises->all()) text += fmt::format("  adaptive does not keep:{}\n", broken_text(*promises));
+  if (promises && !promises->all())
+    text += fmt::format("  promises that adaptive does not keep:{}\n", broken_text(*promises));
   return text;
 }
 

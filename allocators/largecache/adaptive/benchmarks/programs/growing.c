@@ -1,5 +1,5 @@
-/* Buffers that grow: 20 of them, one after the other, from 64 KiB by an eighth at a time to 64 MiB with realloc. Only
- * what is new is written. */
+/* Grows 20 buffers, one after the other, by realloc from 64 KiB to 64 MiB. Each realloc adds an eighth, and only the
+ * new part is written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

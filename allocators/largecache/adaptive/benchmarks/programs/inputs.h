@@ -3,22 +3,23 @@
 #include <cstddef>
 #include <filesystem>
 
-/// Makers of input: the same bytes on every machine. Each throws MachineError if a file cannot be written.
+/// Functions that make the input of programs. The bytes are the same on every machine. Each function throws
+/// MachineError if a file cannot be written.
 
-/// Lines of words that are drawn from a vocabulary, similar to text.
+/// Makes text-like lines of words from a vocabulary.
 void make_text(const std::filesystem::path& file, std::size_t bytes);
 
-/// A picture of 3000 x 2000 pixels, in PPM: soft gradients with some noise.
+/// Makes a picture of 3000 x 2000 pixels in PPM format, with soft gradients and some noise.
 void make_picture(const std::filesystem::path& file);
 
-/// Statements for sqlite3: inserts, an index, joins.
+/// Makes statements for sqlite3: inserts, an index, joins.
 void make_statements(const std::filesystem::path& file);
 
-/// A source of C++ with the headers that cost most.
+/// Makes a C++ source file with expensive headers.
 void make_source(const std::filesystem::path& file);
 
-/// Commands for redis: values of up to 400 bytes are set, and each third is removed.
+/// Makes commands for redis: they set values of up to 400 bytes, and remove every third.
 void make_commands(const std::filesystem::path& file);
 
-/// A repository of git: 200 files of text, changed in each of six commits.
+/// Makes a git repository of 200 text files, changed in each of six commits.
 void make_repository(const std::filesystem::path& folder);

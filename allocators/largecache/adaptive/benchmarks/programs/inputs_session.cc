@@ -23,7 +23,7 @@ void put(const fs::path& file, const std::string& text) {
   if (!stream) throw MachineError("cannot write " + file.string(), "make room there, or set TMPDIR");
 }
 
-/// Words of two to ten letters, of which the first are drawn more often.
+/// A vocabulary of words of two to ten letters. The earlier a word, the more often it is drawn.
 class Words {
  public:
   explicit Words(std::uint64_t seed) : random_(seed) {
@@ -62,7 +62,8 @@ void git(const fs::path& folder, const std::vector<std::string>& words) {
   command.capture = true;
   const ChildResult result = run_child(command, stop_requested);
   if (stop_requested() || (result.end == ChildResult::End::kExited && result.code == 0)) return;
-  throw MachineError(fmt::format("git {} failed: {}", words.at(0), result.errors), "leave it out of --programs");
+  throw MachineError(fmt::format("git {} failed: {}", words.at(0), result.errors),
+                     "leave the program out of --programs");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Debian's: python3 on PATH may be a private build without numpy.
+// Uses Debian's python3, because python3 in PATH may be a private build without numpy.
 const Need kPython = {"/usr/bin/python3", "python3"};
 
 constexpr const char* kNumpy = R"(import numpy
@@ -54,7 +54,7 @@ constexpr const char* kPerl = R"(for my $round (1 .. 4) {
 }
 )";
 
-// Waits until the server listens, ten seconds at most. SHUTDOWN answers nothing.
+// Waits up to ten seconds for the server to listen, then sends the commands. SHUTDOWN has no answer.
 constexpr const char* kRedisClient = R"(tries=0
 until redis-cli -s server.socket ping >/dev/null 2>&1 || [ $tries = 500 ]; do tries=$((tries + 1)); sleep 0.02; done
 redis-cli -s server.socket --pipe <commands

@@ -1,7 +1,7 @@
-// Measures the minor faults, CPU time and peak memory of real programs under every allocator and every policy of
-// largecache, beside glibc with default and with raised settings. In each round every contender runs each program once,
-// in an order that rotates. Expected of `adaptive`: never more than the cheaper of the two glibcs (results.h). While
-// the rounds do not decide that, these three contenders run further rounds.
+// Measures the minor faults, CPU time and peak memory of real programs under every allocator, every policy of
+// largecache, and glibc with default and with raised settings. In each round every contender runs each program once, in
+// an order that rotates. `adaptive` should never cost more than the cheaper of the two glibcs (results.h). These three
+// contenders run further rounds until the result is clear.
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
-/// Where a program runs, and for how long at most.
+/// The folder in which a program runs, and the program's time limit.
 struct Place {
   fs::path folder;
   std::chrono::seconds timeout;
@@ -56,7 +56,7 @@ bool measure_round(MeasuredProgram& measured, const std::string& file, const std
   std::map<std::string, Run> runs;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     const Contender& contender = contenders[(i + round) % contenders.size()];
-    // A contender that failed once would fail again.
+    // A contender that failed once is not run again, because it would fail again.
     const auto& before = measured.runs[contender.name];
     if (before.size() == round && (before.empty() || before.back().status == "ok")) {
       progress.show(measured.program.name + " under " + contender.name);
@@ -69,7 +69,7 @@ bool measure_round(MeasuredProgram& measured, const std::string& file, const std
   return true;
 }
 
-/// Runs the rounds from `first` to `end`, each with all of these programs. A signal ends them early.
+/// Runs the rounds from `first` to `end`. Each round runs all of these programs. A signal ends the rounds early.
 void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contender>& contenders, std::size_t first,
              std::size_t end, std::chrono::seconds timeout, const TemporaryFolder& folder) {
   const std::size_t steps = (end - first) * all.size() * contenders.size();
@@ -93,9 +93,9 @@ void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contend
   }
 }
 
-/// Runs all programs under every contender. Then runs the undecided programs under the two glibcs and adaptive.
+/// Runs all programs under every contender, then the undecided programs under the two glibcs and `adaptive`.
 void measure(std::vector<MeasuredProgram>& all, const std::vector<Contender>& contenders, const Options& options) {
-  const TemporaryFolder folder("programs");  // has a folder of input for each program
+  const TemporaryFolder folder("programs");  // holds a folder of input for each program
   const std::chrono::seconds timeout(options.timeout_s);
   const auto rounds = static_cast<std::size_t>(options.smoke ? 1 : options.rounds);
   std::vector<MeasuredProgram*> chosen;
@@ -116,10 +116,10 @@ Json contenders_json(const std::vector<Contender>& contenders) {
     for (const auto& [key, value] : contender.environment) variables[key] = value;
     const Json library =
         contender.library.empty() ? Json{{"na", "the C library itself"}} : Json(file_name(contender.library));
-    const Json version =
-        contender.version.empty()
-            ? Json{{"na", contender.library.empty() ? "that of the environment" : "the library does not say"}}
-            : Json(contender.version);
+    const Json version = contender.version.empty()
+                             ? Json{{"na", contender.library.empty() ? "that of the environment"
+                                                                     : "the library does not report a version"}}
+                             : Json(contender.version);
     json.push_back({{"name", contender.name},
                     {"kind", kind_name(contender.kind)},
                     {"version", version},
@@ -168,30 +168,32 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   const auto add = [&](Arguments arguments) {
-    arguments.option("--programs", options.programs, "only these, as in: numpy,git").word();
+    arguments.option("--programs", options.programs, "run only these programs, as in: numpy,git").word();
     arguments
         .option("--contenders", options.contenders,
-                "only these and glibc, as in: adaptive,jemalloc; NAME=PATH is any library that replaces malloc")
+                "run only these contenders and glibc, as in: adaptive,jemalloc; NAME=PATH is any library that "
+                "replaces malloc")
         .word();
-    arguments.option("--rounds", options.rounds, "runs of each program under each contender")
+    arguments.option("--rounds", options.rounds, "run each program this many times under each contender")
         .in_range(1, 1000)
         .with_default();
     arguments
         .option("--again", options.again,
-                "further runs under adaptive and glibc, where the first leave open whether adaptive costs more")
+                "further runs under adaptive and glibc if the first runs leave open whether adaptive costs more")
         .in_range(0, 1000)
         .with_default();
-    arguments.option("--timeout", options.timeout_s, "seconds after which a program hangs and is killed")
+    arguments.option("--timeout", options.timeout_s, "kill a program after this many seconds")
         .in_range(1, 86'400)
         .with_default();
-    arguments.flag("--smoke", options.smoke, "two programs, two contenders, one round: only to see that it works");
-    arguments.option("--json", options.file, "write everything to this file").path();
+    arguments.flag("--smoke", options.smoke,
+                   "run two programs under two contenders in one round, only to check that the benchmark works");
+    arguments.option("--json", options.file, "write all results to this file").path();
   };
   const auto start = [&] {
     catch_interrupts();
     return run(options);
   };
   return standalone_main("benchmark-programs",
-                         "real programs under glibc, every other allocator and every policy of largecache", argc, argv,
-                         add, start);
+                         "Run real programs under glibc, every other allocator and every policy of largecache", argc,
+                         argv, add, start);
 }

@@ -9,7 +9,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The environment that all contenders share. The benchmark's own environment is not passed on.
+// Returns the environment for a contender. Most variables are the same for all contenders. The benchmark's own
+// environment is not passed on.
 std::vector<std::pair<std::string, std::string>> variables_of(const Program& program, const Contender& contender,
                                                               const fs::path& folder) {
   std::vector<std::pair<std::string, std::string>> variables = {
@@ -21,7 +22,8 @@ std::vector<std::pair<std::string, std::string>> variables_of(const Program& pro
   if (!contender.library.empty()) {
     variables.emplace_back("LD_PRELOAD", contender.library);
   } else if (program.own_allocator) {
-    // A preloaded library comes first in the search for symbols: Debian links redis-server with jemalloc.
+    // Symbols are searched first in a preloaded library. Without one, Debian's redis-server would use jemalloc, which
+    // it links.
     variables.emplace_back("LD_PRELOAD", "libc.so.6");
   }
   variables.insert(variables.end(), contender.environment.begin(), contender.environment.end());

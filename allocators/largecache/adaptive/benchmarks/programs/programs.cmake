@@ -1,4 +1,5 @@
-# The programs of benchmark-programs that Debian does not package. Linked against no allocator: they are preloaded.
+# The programs of benchmark-programs that Debian does not package. These programs link no allocator, because allocators
+# are preloaded into them.
 foreach(name blocks growing threads)
   file(GLOB source ${folder}/${name}.c*)
   add_executable(benchmark-programs-${name} ${source})
@@ -9,5 +10,5 @@ foreach(name blocks growing threads)
 endforeach()
 target_link_libraries(benchmark-programs-threads PRIVATE Threads::Threads)
 add_dependencies(benchmark-programs largecache run-metered)
-# The policies are those that the library has.
+# largecache_core gives the benchmark the library's own list of policies.
 target_link_libraries(benchmark-programs PRIVATE largecache_core)

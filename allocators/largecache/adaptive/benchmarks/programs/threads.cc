@@ -1,8 +1,9 @@
-// A program of four threads, as services are: each builds vectors by push_back and strings of mixed sizes, callocs
-// 256 KiB to 8 MiB of which it uses a part, and hands some of its blocks to the next thread, which frees them. Prints a
-// sum that does not depend on the order of threads. With an argument, the threads write to memory from calloc without
-// reading it first: a page of fresh memory that is read first takes two faults, and the second interrupts every other
-// processor.
+// A program of four threads, similar to a service. Each thread builds vectors by push_back, builds strings of mixed
+// sizes, and callocs 256 KiB to 8 MiB, of which it uses a part. Each thread hands some of its blocks to the next
+// thread, which frees them. Prints a sum that does not depend on the order of threads.
+//
+// With an argument, the threads write to memory from calloc without reading it first. A page of fresh memory that is
+// read first takes two faults, and the second fault interrupts all other processors.
 
 #include <array>
 #include <cstdint>

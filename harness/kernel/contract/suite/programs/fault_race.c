@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static volatile uint64_t* words;  // of 64 pages, two are written in each
-static unsigned long page, step;  // in bytes, in words
+static volatile uint64_t* words;  // two words are written in each of 64 pages
+static unsigned long page, step;  // bytes of a page, words of a page
 static atomic_ulong turn, done;
 
 static void* writer(void* unused) {

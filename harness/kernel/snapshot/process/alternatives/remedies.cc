@@ -1,4 +1,5 @@
-// Remedies: a helper thread makes the parent's pages writable again, so that the writers do not take a fault for each.
+// Remedies, in which a helper thread makes the parent's pages writable again. The writers then take no fault for each
+// page.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// One call for the whole array: the kernel walks it once, without an exception for each page.
+/// Makes one call for the whole array. The kernel walks the array once, without an exception for each page.
 class ForkPopulate final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override { return why_no_populating(); }
@@ -31,14 +32,14 @@ const Registration<ForkPopulate> populate(
     "fork_populate", "fork; after the child's end a helper thread makes the array writable (MADV_POPULATE_WRITE)", {},
     Kind::kPublic, "fork");
 
-/// By a write to each page that changes nothing, for kernels without MADV_POPULATE_WRITE: as many faults as the writers
-/// would take, in a thread that nobody waits for.
+/// Writes to each page without changing it, for kernels without MADV_POPULATE_WRITE. The helper takes as many faults as
+/// the writers would, but no writer waits for the helper.
 class ForkTouch final : public RemediedChild {
   std::uint64_t make_writable(const Job& job) override {
     for (std::uint64_t offset = 0; offset < job.array.bytes(); offset += page_bytes()) {
       unsigned char* byte = job.at(offset);
       unsigned char value = __atomic_load_n(byte, __ATOMIC_RELAXED);
-      // Writes the value again unless a writer has changed it meanwhile, and then that one's.
+      // Writes the value again, unless a writer has changed it in the meantime.
       __atomic_compare_exchange_n(byte, &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
     return 0;
@@ -51,9 +52,10 @@ const Registration<ForkTouch> touch("fork_touch", "fork; after the child's end a
 constexpr int kMore = PROT_READ | PROT_WRITE | PROT_EXEC;
 constexpr int kUsual = PROT_READ | PROT_WRITE;
 
-/// A change of protection lets the kernel make pages writable that it knows to be this process's alone
-/// (can_change_pte_writable(), mm/mprotect.c). fork takes that knowledge away, and only a write fault brings it back:
-/// so this is expected to do nothing. Never read-only, because the writers are running.
+/// Changes the array's protection, and changes it back. When protection changes, the kernel makes pages writable that
+/// it knows to belong to this process alone (can_change_pte_writable(), mm/mprotect.c). But a fork removes that
+/// knowledge, and only a write fault restores it. This remedy should therefore have no effect. The array is never
+/// read-only, because the writers are running.
 class ForkMprotect final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override {
@@ -74,7 +76,7 @@ const Registration<ForkMprotect> protect(
     Kind::kRemedy, "fork");
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, include/uapi/asm-generic/mman-common.h
-constexpr int kTrials = 3;     // a page that is busy for a moment makes the call fail with EAGAIN
+constexpr int kTrials = 3;     // the call fails with EAGAIN if a page is busy for a moment
 
 bool collapse(void* begin) {
   for (int i = 0; i < kTrials; ++i) {
@@ -84,8 +86,8 @@ bool collapse(void* begin) {
   return false;
 }
 
-/// Into huge pages: all of the memory is copied once more, and is then writable, with fewer entries for the next fork.
-/// Pages that do not fill a huge page, or cannot become one, are made writable unchanged.
+/// Moves the array to huge pages. All of the memory is copied once more and is then writable, with fewer entries for
+/// the next fork to copy. Pages that do not fill a huge page, or cannot become one, are only made writable.
 class ForkCollapse final : public RemediedChild {
  public:
   [[nodiscard]] std::string why_not() const override {
@@ -113,8 +115,8 @@ const Registration<ForkCollapse> collapsed(
     "fork_collapse", "fork; after the child's end a helper thread moves the array to huge pages (MADV_COLLAPSE)", {},
     Kind::kRemedy, "fork");
 
-/// Like fork_munmap, but the child reports each batch as soon as it has unmapped it. A helper thread of the parent then
-/// makes the batch writable at once, so that later writers neither copy nor fault.
+/// Like fork_munmap, but the child reports each batch as soon as the batch is unmapped. A helper thread of the parent
+/// then makes the batch writable at once, so that later writers neither copy nor fault.
 class MunmapPopulate final : public ForkedChild {
  public:
   [[nodiscard]] std::string why_not() const override { return why_no_populating(); }
@@ -126,7 +128,8 @@ class MunmapPopulate final : public ForkedChild {
     from_child_ = UniqueFd(ends[0]);
     to_parent_ = UniqueFd(ends[1]);
     ForkedChild::begin(job);
-    to_parent_.reset();  // so that the child's end ends the helper, too
+    to_parent_.reset();  // closes the parent's end, because otherwise the helper would wait forever after the child's
+                         // end
     helper_.start([this, &job] { return follow(job); });
   }
 
@@ -139,7 +142,7 @@ class MunmapPopulate final : public ForkedChild {
  private:
   void after_batch(const Job& job, Batch batch) override {
     if (!unmap(job, batch)) return;
-    // Shorter than PIPE_BUF: messages of several threads do not mix (pipe(7)).
+    // A message is shorter than PIPE_BUF, so messages of several threads do not mix (pipe(7)).
     while (::write(to_parent_.get(), &batch, sizeof batch) < 0 && errno == EINTR) {
     }
   }

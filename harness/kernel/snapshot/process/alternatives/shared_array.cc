@@ -1,4 +1,4 @@
-// The array is a shared mapping, which a fork does not protect.
+// Alternatives whose array is a shared mapping, which a fork does not protect.
 #include <algorithm>
 #include <optional>
 
@@ -8,8 +8,9 @@
 namespace zerotax::snapshot {
 namespace {
 
-/// Copy-on-write by the program itself, batch by batch: a writer that comes to a batch which is not copied yet copies
-/// it first. No fork, no page fault; each write has to ask.
+/// Copies on write in the program itself, batch by batch. Before a writer writes to a batch, it copies the batch unless
+/// the batch is already copied. There is no fork and no page fault, but each write must check whether its batch is
+/// copied.
 class CopyFirst final : public Alternative {
  public:
   void prepare(Job& job) override {
@@ -49,13 +50,13 @@ class CopyFirst final : public Alternative {
 const Registration<CopyFirst> copy_first("copy_first", "MAP_SHARED array; writers copy a batch before they write to it",
                                          {.shared_array = true});
 
-/// A shared mapping is never copied on write, so whoever reads it sees what is being written. The snapshot is right
-/// only because nobody writes while the private copy is made.
+/// A shared mapping is never copied on write, so a reader sees writes as they happen. The snapshot is correct only
+/// because no thread writes while the private copy is made.
 class SharedStop final : public Alternative {
  public:
   void begin(Job& job) override {
     Job now = job;
-    now.parameters.hold = -1;  // there is nobody to wait for
+    now.parameters.hold = -1;  // there are no writers to wait for
     Checkpointers(now, [&](Batch batch) { copy_bytes(now, batch); }).join();
   }
 };

@@ -26,20 +26,20 @@ constexpr int kWaitMs = 5;
 
 [[noreturn]] void fail(const char* what) { throw std::runtime_error(std::string(what) + ": " + std::strerror(errno)); }
 
-/// Write protection by userfaultfd (Linux 5.7): a thread that writes to a protected page waits, and a message reports
-/// it. Of writes in user mode, so that no privilege is needed (UFFD_USER_MODE_ONLY, Linux 5.11).
-/// Source: Documentation/admin-guide/mm/userfaultfd.rst.
+/// Write protection by userfaultfd (needs Linux 5.7 or later). A thread that writes to a protected page waits, and a
+/// message reports the write. Only writes in user mode are covered, so no privilege is needed (UFFD_USER_MODE_ONLY,
+/// since Linux 5.11). Source: Documentation/admin-guide/mm/userfaultfd.rst.
 class WriteProtection {
  public:
   WriteProtection();
 
-  /// Why it is unavailable here; empty if it is available.
+  /// The reason why write protection is unavailable here; empty if it is available.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// Throw std::runtime_error.
+  /// protect() and release() throw std::runtime_error.
   void protect(AddressRange range);
-  /// Also lets the writers that wait there resume.
+  /// Removes the protection, and resumes the writers that wait in this range.
   void release(AddressRange range) const;
-  /// The address of a write that waits; nothing if there was none for some milliseconds.
+  /// The address of a write that waits; no value if there was none within some milliseconds.
   [[nodiscard]] std::optional<std::uintptr_t> next_write() const;
 
  private:
@@ -50,14 +50,14 @@ class WriteProtection {
 WriteProtection::WriteProtection()
     : fd_(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly))) {
   if (!fd_) {
-    why_not_ = std::string("userfaultfd is not permitted or not in this kernel: ") + std::strerror(errno);
+    why_not_ = std::string("userfaultfd is not permitted, or missing from this kernel: ") + std::strerror(errno);
     return;
   }
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP;
   if (::ioctl(fd_.get(), UFFDIO_API, &api) != 0) {
-    why_not_ = "this kernel's userfaultfd has no write protection (Linux 5.7)";
+    why_not_ = "this kernel's userfaultfd has no write protection (needs Linux 5.7 or later)";
     fd_.reset();
   }
 }
@@ -76,7 +76,7 @@ void WriteProtection::protect(AddressRange range) {
 void WriteProtection::release(AddressRange range) const {
   uffdio_writeprotect protection{};
   protection.range = {range.begin, range.bytes()};
-  // EAGAIN: the mappings of the process are changing just now (a fork, say).
+  // EAGAIN means that the mappings of the process are changing right now, for example in a fork.
   while (::ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &protection) != 0) {
     if (errno != EAGAIN) fail("UFFDIO_WRITEPROTECT");
   }
@@ -94,8 +94,8 @@ std::optional<std::uintptr_t> WriteProtection::next_write() const {
   return {};
 }
 
-/// The array is write-protected for one instant, and threads of the same process copy it; a write to a page that is not
-/// copied yet waits until it is. As QEMU's background snapshot does (migration/ram.c).
+/// Protects the array at one instant, after which threads of the same process copy it. A write to a page that is not
+/// copied yet waits until the page is copied. QEMU's background snapshot works like this (migration/ram.c).
 class UffdWp final : public Alternative {
  public:
   [[nodiscard]] std::string why_not() const override { return protection_.why_not(); }
@@ -110,7 +110,7 @@ class UffdWp final : public Alternative {
 
   void finish(Job& job) override {
     checkpointers_->join();
-    // The protection is gone, so no write waits but one that was being handled when its batch was released.
+    // The protection is gone. Only a write that was being handled when its batch was released may still wait.
     done_ = true;
     handler_.join();
     protection_.release(job.array);
@@ -125,7 +125,7 @@ class UffdWp final : public Alternative {
     for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += page_bytes()) {
       copy_page(offset);
     }
-    // Pages that the handler has in hand must be copied before their writers resume.
+    // Pages that the handler is copying must be complete before their writers resume.
     for (std::uint64_t offset = batch.offset; offset < batch.offset + batch.bytes; offset += page_bytes()) {
       claims_->wait(offset / page_bytes());
     }
@@ -140,7 +140,7 @@ class UffdWp final : public Alternative {
     return true;
   }
 
-  /// A write waits: its page is copied now. One that a checkpointer is copying is released with its batch.
+  /// Copies the page of each write that waits. A page that a checkpointer is copying is released with its batch.
   void serve() {
     while (!done_) {
       const auto address = protection_.next_write();
@@ -158,7 +158,7 @@ class UffdWp final : public Alternative {
   std::atomic<bool> done_ = false;
 };
 
-// A page that waits is nobody else's.
+// A fault on a protected page does not mean that another process shares the page.
 const Registration<UffdWp> registration("uffd_wp",
                                         "write protection by userfaultfd; threads copy, a write waits for its page",
                                         {.told_by_sharing = false});

@@ -1,4 +1,4 @@
-/* Reads what the recorder of zerotax wrote, and what a crash left of it: the library libzerotax-trace.
+/* The library libzerotax-trace: reads traces of the zerotax recorder, including those that a crash left incomplete.
  *
  *   for (const auto& event : zerotax::TraceReader("trace"))            // C++20
  *     if (event.type() == "request_done") total += event.integer("bytes");
@@ -22,18 +22,18 @@ extern "C" {
 
 struct zerotax_reader;
 
-/* An event, in the order of time over all processes and threads. Its pointers are valid until the next one is read;
- * `type` and `layout` until the reader is closed. */
+/* An event, in the order of time over all processes and threads. `type` and `layout` are valid until the reader is
+ * closed, all other pointers until the next event is read. */
 struct zerotax_reader_event {
-  const char* type;    /* its name, as it was defined */
-  const void* layout;  /* the same for all events whose fields lie alike */
-  const char* process; /* short name of the process, or its number if it recorded nothing itself */
-  int32_t pid;         /* whose it is: who recorded it, or for whom the kernel did it */
+  const char* type;    /* name of the type, as defined */
+  const void* layout;  /* the same pointer for all events with the same layout of fields */
+  const char* process; /* short name of the process, or its PID if that process recorded no event itself */
+  int32_t pid;         /* process that recorded the event; for a kernel event, process that caused it */
   int32_t tid;
   int64_t monotonic_ns;      /* CLOCK_MONOTONIC */
-  int64_t realtime_ns;       /* CLOCK_REALTIME, as it was set when the process began */
-  uint64_t discarded_before; /* records of its thread that were not kept since the one before */
-  const void* data;          /* its fields, each at its offset */
+  int64_t realtime_ns;       /* CLOCK_REALTIME; later changes of that clock during the process have no effect */
+  uint64_t discarded_before; /* number of records of the thread that were discarded since its previous event */
+  const void* data;          /* the fields, each at its offset */
   uint32_t data_bytes;
   uint32_t field_count;
 };
@@ -42,35 +42,36 @@ enum zerotax_reader_kind {
   ZEROTAX_READER_UNSIGNED = 1,
   ZEROTAX_READER_SIGNED = 2,
   ZEROTAX_READER_FLOAT = 3,
-  ZEROTAX_READER_TEXT = 4, /* up to its first 0, or its count */
+  ZEROTAX_READER_TEXT = 4, /* text, which ends at its first 0 or after its count of bytes */
 };
 
 /* A field of an event. */
 struct zerotax_reader_field {
   const char* name;
   uint32_t kind;
-  uint32_t bytes;  /* of an element: 1, 2, 4, 8 */
-  uint32_t count;  /* of elements */
-  uint32_t offset; /* in the event's data */
+  uint32_t bytes;  /* size of an element: 1, 2, 4 or 8 */
+  uint32_t count;  /* number of elements */
+  uint32_t offset; /* offset in the event's data */
   uint32_t is_array;
 };
 
-/* Opens a trace: the folder that ZEROTAX_TRACE_DIR named, or one process's folder in it. NULL if it has no trace; then
- * `problem` (of `problem_bytes`, may be NULL) says why. */
+/* Opens a trace: the folder that ZEROTAX_TRACE_DIR named, or one process's folder in it. Returns NULL if the folder has
+ * no trace, and writes the reason into `problem`, which has `problem_bytes` bytes and may be NULL. */
 ZEROTAX_READER_PUBLIC_ struct zerotax_reader* zerotax_reader_open(const char* folder, char* problem,
                                                                   size_t problem_bytes);
 
-/* Reads the next event. 1, or 0 at the end. */
+/* Reads the next event. Returns 1, or 0 at the end. */
 ZEROTAX_READER_PUBLIC_ int zerotax_reader_next(struct zerotax_reader* reader, struct zerotax_reader_event* event);
 
-/* Describes a field of the event that was read last. 1, or 0 if there is no field of this number. */
+/* Describes a field of the event that was read last. Returns 1, or 0 if the event has no field of this number. */
 ZEROTAX_READER_PUBLIC_ int zerotax_reader_describe(const struct zerotax_reader* reader, uint32_t number,
                                                    struct zerotax_reader_field* field);
 
-/* Records that were not kept, of all threads. */
+/* Returns the number of discarded records of all threads. */
 ZEROTAX_READER_PUBLIC_ uint64_t zerotax_reader_discarded(const struct zerotax_reader* reader);
 
-/* What could not be read, a line each, complete when the end was reached; NULL behind the last. */
+/* Returns a line about a part of the trace that could not be read, or NULL after the last line. All lines are known
+   once the last event has been read. */
 ZEROTAX_READER_PUBLIC_ const char* zerotax_reader_problem(const struct zerotax_reader* reader, size_t number);
 
 ZEROTAX_READER_PUBLIC_ void zerotax_reader_close(struct zerotax_reader* reader);
@@ -89,7 +90,7 @@ ZEROTAX_READER_PUBLIC_ void zerotax_reader_close(struct zerotax_reader* reader);
 
 namespace zerotax {
 
-/// A trace, event by event: a range that can be gone through once. Throws std::runtime_error if there is no trace.
+/// The events of a trace, as a range that can be iterated only once. Throws std::runtime_error if there is no trace.
 class TraceReader {
  public:
   class Event {
@@ -107,8 +108,8 @@ class TraceReader {
       return all;
     }
     [[nodiscard]] bool has(std::string_view field) const { return find(field).has_value(); }
-    /// The value of an integer, or of one element of an array of them; an unsigned one of 8 bytes keeps its bits.
-    /// Throws std::out_of_range if there is no such number.
+    /// Returns the value of an integer field, or of one element of an integer array. An unsigned value of 8 bytes is
+    /// returned as the signed number with the same bits. Throws std::out_of_range if the event has no such integer.
     [[nodiscard]] std::int64_t integer(std::string_view field, std::size_t element = 0) const {
       const zerotax_reader_field found = number(field, element);
       std::uint64_t value = 0;
@@ -117,7 +118,8 @@ class TraceReader {
       if (found.kind != ZEROTAX_READER_SIGNED || unused == 0) return static_cast<std::int64_t>(value);
       return static_cast<std::int64_t>(value << unused) >> unused;
     }
-    /// The value of any number as a double. Throws as integer().
+    /// Returns the value of an integer or floating-point field as a double. Throws std::out_of_range if the event has
+    /// no such number.
     [[nodiscard]] double real(std::string_view field, std::size_t element = 0) const {
       const zerotax_reader_field found = number(field, element);
       if (found.kind == ZEROTAX_READER_UNSIGNED)
@@ -132,7 +134,7 @@ class TraceReader {
       std::memcpy(&value, at(found, element), sizeof value);
       return value;
     }
-    /// A text up to its first 0. Throws std::out_of_range if there is no such text.
+    /// Returns a text up to its first 0. Throws std::out_of_range if the event has no such text.
     [[nodiscard]] std::string_view text(std::string_view field) const {
       const auto found = find(field);
       if (!found || found->kind != ZEROTAX_READER_TEXT) throw std::out_of_range(std::string(field) + " is no text");
@@ -188,7 +190,8 @@ class TraceReader {
   [[nodiscard]] Iterator begin() { return Iterator(*this); }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
   [[nodiscard]] std::uint64_t discarded() const { return zerotax_reader_discarded(reader_.get()); }
-  /// What could not be read; complete when the end was reached.
+  /// Returns a line for each part of the trace that could not be read. All lines are known once the last event has been
+  /// read.
   [[nodiscard]] std::vector<std::string> problems() const {
     std::vector<std::string> all;
     while (const char* problem = zerotax_reader_problem(reader_.get(), all.size())) all.emplace_back(problem);

@@ -1,0 +1,172 @@
+#include "prove/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "files/output_file.h"
+#include "os/child.h"
+#include "os/clock.h"
+#include "os/stop.h"
+#include "prove/process_run.h"
+#include "prove/program_writer.h"
+#include "prove/reducer.h"
+#include "run/debian_library.h"
+#include "run/helper_program.h"
+
+namespace zerotax::prove {
+namespace {
+
+/// A finding that depends on the timing of threads may need several replays.
+constexpr int kReplays = 3;
+/// A sequence below this length must show the finding twice, so that it does not depend on luck.
+constexpr std::size_t kShort = 200;
+/// Longer sequences are not written as a program.
+constexpr std::size_t kLongestProgram = 2000;
+constexpr double kLeastSeconds = 20;
+constexpr double kMostSeconds = 60;
+constexpr auto kProgramTimeout = std::chrono::seconds(30);
+
+/// Operations that show a finding, and this finding.
+struct Shown {
+  ProofFinding finding;
+  Ops ops;
+};
+
+std::optional<ProofFinding> replayed(const Replayer& replayer, const Ops& ops) {
+  for (int i = 0; i < kReplays; ++i) {
+    if (const auto found = replayer.replay(ops)) return found;
+  }
+  return std::nullopt;
+}
+
+/// Returns the reduced operations; nothing if the record does not show a finding again.
+std::optional<Shown> reduced(const FindingWork& work, const RecordFile& record) {
+  const Replayer replayer(work.allocator, record.counters, work.folder, work.request.api);
+  const auto first = replayed(replayer, record.ops);
+  if (!first) return std::nullopt;
+  const double limit = std::clamp(work.request.seconds, kLeastSeconds, kMostSeconds);
+  const std::int64_t end = monotonic_ns() + static_cast<std::int64_t>(limit * 1e9);
+  Shown shown{*first, {}};
+  const auto shows_once = [&](const Ops& ops) {
+    const auto found = replayer.replay(ops);
+    if (!found || found->kind != first->kind) return false;
+    shown.finding = *found;
+    return true;
+  };
+  const auto shows = [&](const Ops& ops) {
+    work.say(ops.size());
+    return shows_once(ops) && (ops.size() >= kShort || shows_once(ops));
+  };
+  shown.ops = reduce(record.ops, shows, [&] { return monotonic_ns() > end || stop_requested(); }).ops;
+  if (const auto last = replayed(replayer, shown.ops); last && last->kind == first->kind) shown.finding = *last;
+  return shown;
+}
+
+std::uint64_t threads_in(const Ops& ops) {
+  std::set<std::uint8_t> threads;
+  for (const Op& op : ops) threads.insert(op.thread);
+  return std::max<std::uint64_t>(1, threads.size());
+}
+
+/// Compiles the program and runs it.
+class ProgramTrial {
+ public:
+  ProgramTrial(const FindingWork& work, const std::string& source) : program_(work.folder + "/program") {
+    write_file(program_ + ".c", source);
+    compile_c(find_c_compiler(), program_ + ".c", program_, {"-O0", "-fno-builtin", "-w"});
+  }
+
+  /// Returns whether the program shows the finding under this library; empty for the C library's own allocator.
+  bool shows(const Allocator* allocator, FindingKind kind, std::string& output) const {
+    ChildCommand command;
+    command.program = program_;
+    command.capture = true;
+    command.fixed_layout = false;
+    command.timeout = kProgramTimeout;
+    if (allocator != nullptr) {
+      for (const auto& entry : allocator->env) command.environment.emplace_back(entry);
+      if (allocator->preload) command.environment.emplace_back("LD_PRELOAD", *allocator->preload);
+      use_own_libraries(command, allocator->preload);
+    }
+    const ChildResult result = run_child(command, stop_requested);
+    end_if_stopped();
+    output = result.output;
+    const bool has_exited = result.end == ChildResult::End::kExited;
+    return kind == FindingKind::kCrashed ? !has_exited : has_exited && result.code == 1;
+  }
+
+ private:
+  std::string program_;
+};
+
+/// The command that compiles and runs a program.
+std::string how_of(const FindingWork& work, const std::string& file) {
+  std::string settings;
+  for (const auto& [key, value] : work.allocator.env) settings += fmt::format("{}={} ", key, value);
+  return fmt::format("cc -O0 -fno-builtin -pthread {} -o show -ldl && {}LD_PRELOAD={} ./show", file, settings,
+                     work.allocator.preload.value_or("LIBRARY"));
+}
+
+void try_program(const FindingWork& work, FindingKind kind, FindingProgram& program) {
+  try {
+    const ProgramTrial trial(work, program.source);
+    std::string output;
+    program.shows = trial.shows(&work.allocator, kind, program.output);
+    program.control_shows = trial.shows(nullptr, kind, output);
+  } catch (const Error& failure) {
+    program.shows = program.control_shows = NotAvailable{failure.what()};
+  }
+}
+
+Measured<FindingProgram> program_of(const FindingWork& work, const Shown& shown) {
+  if (shown.ops.size() > kLongestProgram) {
+    return NotAvailable{fmt::format("the reduced sequence still has {} operations", shown.ops.size())};
+  }
+  FindingProgram program;
+  program.file = program_file(work.allocator.name);
+  program.how = how_of(work, program.file);
+  program.calls = calls_in(shown.ops);
+  program.threads = threads_in(shown.ops);
+  ProgramWords words{shown.finding.kind, shown.finding.sentence, program.how};
+  program.source = program_source(shown.ops, work.functions, words);
+  try_program(work, shown.finding.kind, program);
+  if (!program.shows || *program.shows) return program;
+  // Another promise may be broken before the one that the process reported.
+  FindingProgram whole = program;
+  words.kind.reset();
+  whole.source = program_source(shown.ops, work.functions, words);
+  try_program(work, shown.finding.kind, whole);
+  return whole.shows.value_or(false) ? whole : program;
+}
+
+}  // namespace
+
+ProofFinding reduced_finding(const FindingWork& work, const ProofFinding& found, const RecordFile& record) {
+  ProofFinding finding = found;
+  finding.operations = record.ops.size();
+  const auto without = [&](const std::string& why) {
+    finding.reduced = NotAvailable{why};
+    finding.program = NotAvailable{why};
+    return finding;
+  };
+  if (record.ops.empty()) return without("the process ended before its first recorded operation");
+  if (found.kind == FindingKind::kHung) return without("a hang is not reduced, because each replay would take long");
+  try {
+    const auto shown = reduced(work, record);
+    if (!shown) return without(fmt::format("the recorded operations did not show it again in {} replays", kReplays));
+    finding = shown->finding;
+    finding.operations = record.ops.size();
+    finding.reduced = shown->ops.size();
+    finding.program = program_of(work, *shown);
+  } catch (const Stop&) {
+    return without("the reduction was interrupted");
+  }
+  return finding;
+}
+
+}  // namespace zerotax::prove

@@ -1,0 +1,176 @@
+#define _GNU_SOURCE
+#include "prove/process/slot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "prove/process/own.h"
+
+enum { kMostVariables = 4096, kRounds = 50 };
+
+/* Nanoseconds. */
+static const uint64_t kHungAfter = 8000000000U;
+static const uint64_t kLateAfter = 5000000000U;
+static const uint64_t kLongCall = 4000000000U;
+
+extern char** environ;
+
+unsigned long long operations_of(const struct head* of) {
+  unsigned long long sum = 0;
+  for (int i = 0; i < kOpKinds; ++i) sum += of->calls[i];
+  return sum;
+}
+
+/* Returns the text of a small file, or an empty one. */
+static const char* text_of(const char* path, char* text, size_t room) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t got = file < 0 ? 0 : read(file, text, room - 1);
+  if (file >= 0) close(file);
+  text[got > 0 ? got : 0] = 0;
+  return text;
+}
+
+/* Returns the environment in which the library is preloaded, before what is preloaded already. */
+static char** environment_with(const char* preload) {
+  static char* variables[kMostVariables];
+  static char line[2 * kPath];
+  const char* const before = getenv("LD_PRELOAD");
+  size_t used = 0;
+  snprintf(line, sizeof line, "LD_PRELOAD=%s%s%s", preload, before == NULL ? "" : ":", before == NULL ? "" : before);
+  for (char** at = environ; *at != NULL && used + 2 < kMostVariables; ++at) {
+    if (strncmp(*at, "LD_PRELOAD=", 11) != 0) variables[used++] = *at;
+  }
+  variables[used++] = line;
+  variables[used] = NULL;
+  return variables;
+}
+
+/* The child before exec: a process group of its own, no streams, and the first one to end if memory is short. */
+static _Noreturn void become_episode(const char* const* words, char* const* environment) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int stream = 0; stream < 3; ++stream) dup2(nothing, stream);
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0 && write(score, "1000", 4) < 0) errno = 0;
+  execve("/proc/self/exe", (char* const*)words, environment);
+  _exit(127);
+}
+
+static void add_times(struct thread_times* times, int32_t process, int32_t task) {
+  char path[64];
+  char text[128];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", process, task);
+  char* delayed = NULL;
+  times->used += strtoull(text_of(path, text, sizeof text), &delayed, 10);
+  times->delayed += strtoull(delayed, NULL, 10);
+}
+
+static struct thread_times times_of(const struct slot* slot) {
+  struct thread_times times = {.at = now_ns()};
+  const int32_t child = slot->head->child;
+  if (child != 0) add_times(&times, child, child);
+  if (slot->head->tasks[0] == 0) add_times(&times, slot->process, slot->process);
+  for (int i = 0; i < kMostTasks; ++i) {
+    if (slot->head->tasks[i] != 0) add_times(&times, slot->process, slot->head->tasks[i]);
+  }
+  return times;
+}
+
+void start_slot(struct slot* slot, const char* preload, const char* api) {
+  const char* const words[] = {
+      "zerotax-prove-calls", "--run-episode", slot->path, api == NULL ? NULL : "--api", api, NULL};
+  char** const environment = preload == NULL ? environ : environment_with(preload);
+  memset(slot->head->tasks, 0, sizeof slot->head->tasks);
+  slot->head->child = 0;
+  slot->head->stage = kStageNone;
+  /* The system call itself, because fork would call the allocator's handlers if it is preloaded here, too. */
+  slot->process = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (slot->process == 0) become_episode(words, environment);
+  if (slot->process < 0) give_up("fork: %s", strerror(errno));
+  setpgid(slot->process, slot->process);
+  slot->handle = (int)syscall(SYS_pidfd_open, slot->process, 0);
+  slot->operations = operations_of(slot->head);
+  slot->then = times_of(slot);
+}
+
+/* Returns whether the threads ran or slept for this long. */
+static int is_hanging(struct thread_times then, struct thread_times now, uint64_t after) {
+  if (now.used > then.used + after) return 1;
+  return now.at > then.at + after && now.delayed - then.delayed < (now.at - then.at) / 4;
+}
+
+static uint64_t resident_bytes(pid_t process) {
+  char path[64];
+  char text[128];
+  snprintf(path, sizeof path, "/proc/%d/statm", process);
+  const char* const pages = strchr(text_of(path, text, sizeof text), ' ');
+  return pages == NULL ? 0 : strtoull(pages, NULL, 10) * page_bytes();
+}
+
+/* Ends the processes that the episode started itself. They are in its group, or were given to this process. */
+static void end_group(struct slot* slot) {
+  kill(-slot->process, SIGKILL);
+  for (int i = 0; i < kRounds && waitpid(-slot->process, NULL, WNOHANG) > 0; ++i) ++slot->strays;
+  if (slot->handle >= 0) close(slot->handle);
+  slot->process = 0;
+}
+
+enum ending look_at(struct slot* slot, int* status) {
+  enum ending ending = kRuns;
+  const pid_t ended = waitpid(slot->process, status, WNOHANG);
+  if (ended != 0) {
+    end_group(slot);
+    return kEnded;
+  }
+  const struct thread_times now = times_of(slot);
+  const int32_t child = slot->head->child;
+  if (operations_of(slot->head) != slot->operations || child != slot->child) {
+    slot->operations = operations_of(slot->head);
+    slot->child = child;
+    slot->then = now;
+  }
+  slot->resident = resident_bytes(slot->process);
+  if (is_hanging(slot->then, now, kHungAfter)) ending = kHung;
+  if (now.at > slot->head->deadline + kLateAfter) ending = kLate;
+  slot->is_stuck = is_hanging(slot->then, now, kLongCall);
+  const uint64_t most = slot->head->most_bytes / (slot->head->kind == kEpisodeHuge ? 1 : 2);
+  if (slot->resident > most) ending = kTookMemory;
+  if (ending != kRuns) end_slot(slot);
+  return ending;
+}
+
+void end_slot(struct slot* slot) {
+  if (slot->process == 0) return;
+  kill(slot->process, SIGKILL);
+  while (waitpid(slot->process, NULL, 0) < 0 && errno == EINTR) {
+  }
+  end_group(slot);
+}
+
+unsigned end_strays(void) {
+  char path[64];
+  char text[4096];
+  unsigned ended = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+  for (int round = 0; round < kRounds; ++round) {
+    const char* at = text_of(path, text, sizeof text);
+    char* next = NULL;
+    for (long process = strtol(at, &next, 10); process > 0; process = strtol(at, &next, 10)) {
+      kill((pid_t)process, SIGKILL);
+      at = next;
+    }
+    if (next == text) break;
+    while (waitpid(-1, NULL, WNOHANG) > 0) ++ended;
+    usleep(1000);
+  }
+  return ended;
+}

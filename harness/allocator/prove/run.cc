@@ -1,0 +1,118 @@
+#include "prove/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "files/folders.h"
+#include "files/output_file.h"
+#include "os/clock.h"
+#include "os/environment.h"
+#include "os/utc.h"
+#include "prove/finding.h"
+#include "prove/functions.h"
+#include "prove/promises.h"
+#include "prove/search.h"
+#include "prove/threshold_sizes.h"
+#include "run/allocators.h"
+#include "run/debian_library.h"
+#include "run/interrupt.h"
+#include "run/probe_identity.h"
+#include "run/progress.h"
+
+namespace zerotax::prove {
+namespace {
+
+/// Part of the time that the search for thresholds may take.
+constexpr double kThresholdShare = 0.2;
+
+double seconds_since(std::int64_t begin) { return static_cast<double>(monotonic_ns() - begin) / 1e9; }
+
+}  // namespace
+
+std::vector<Allocator> proved_allocators(const std::vector<std::string>& words, const std::vector<std::string>& env) {
+  return with_libraries(resolve_allocators(words, env));
+}
+
+std::vector<Allocator> with_libraries(std::vector<Allocator> allocators) {
+  for (Allocator& allocator : allocators) {
+    check_loads_here(allocator.preload);
+    allocator.preload = library_to_preload(allocator);
+  }
+  return allocators;
+}
+
+ProveRequest fixed_request() {
+  ProveRequest request;
+  request.seconds = 20;
+  request.sizes = usual_thresholds();
+  return request;
+}
+
+std::string program_file(const std::string& allocator) { return allocator + ".c"; }
+
+Proof prove_allocator(const Allocator& allocator, const ProveRequest& asked, const Say& say) {
+  const TemporaryFolder folder("prove");
+  ProveRequest request = asked;
+  request.api = fmt::format("{}/functions", folder.path());
+  const std::string lines = built_in_lines() + (asked.api.empty() ? "" : read_lines(asked.api));
+  const std::vector<Function> functions = functions_of(lines, asked.api);
+  write_file(request.api, lines);
+  const std::int64_t begin = monotonic_ns();
+  Proof proof;
+  proof.allocator = allocator_json(allocator);
+  proof.thresholds = request.sizes;
+  if (request.sizes.empty()) {
+    const auto look = [&] { say("searching thresholds of " + allocator.name); };
+    proof.thresholds = threshold_sizes(allocator, request.seconds * kThresholdShare, folder.path(), look);
+  }
+  const std::chrono::duration<double> left{std::max(1.0, request.seconds - seconds_since(begin))};
+  Search found =
+      search(allocator, request, proof.thresholds, left, folder.path(), [&] { say("calling " + allocator.name); });
+  proof.coverage = std::move(found.lines.coverage);
+  proof.missing = std::move(found.lines.missing);
+  if (found.lines.finding) {
+    const FindingWork work{allocator, functions, request, folder.path(), [&](std::size_t operations) {
+                             say(fmt::format("reducing {} calls of {}", operations, allocator.name));
+                           }};
+    proof.finding = reduced_finding(work, *found.lines.finding, found.record);
+  }
+  if (found.lines.is_interrupted) {
+    judge_interrupted(proof);
+  } else {
+    judge(proof);
+  }
+  return proof;
+}
+
+Proofs prove_all(const std::vector<Allocator>& allocators, const ProveRequest& request,
+                 const std::vector<std::string>& command) {
+  Proofs proofs;
+  proofs.schema = "zerotax.prove/1";
+  proofs.zerotax_version = ZEROTAX_VERSION;
+  proofs.started = utc_now();
+  proofs.command = command;
+  proofs.environment = describe_environment();
+  proofs.seed = request.seed;
+  proofs.seconds = request.seconds;
+  proofs.threads = request.threads;
+  const auto whole = static_cast<std::size_t>(std::max(1.0, std::ceil(request.seconds)));
+  Progress progress("proving", whole * allocators.size(), static_cast<double>(whole * allocators.size()));
+  for (const Allocator& allocator : allocators) {
+    if (stop_requested()) break;
+    const std::int64_t begin = monotonic_ns();
+    std::size_t told = 0;
+    proofs.proofs.push_back(prove_allocator(allocator, request, [&](const std::string& what) {
+      for (; told < whole && seconds_since(begin) >= static_cast<double>(told + 1); ++told) progress.advance(1);
+      progress.show(what);
+    }));
+    for (; told < whole; ++told) progress.advance(1);
+  }
+  progress.clear();
+  proofs.complete = !stop_requested();
+  return proofs;
+}
+
+}  // namespace zerotax::prove

@@ -1,0 +1,265 @@
+#include "base/answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "advise/result.h"
+#include "base/names.h"
+#include "base/one_line.h"
+#include "base/shell.h"
+#include "base/statistics.h"
+#include "base/units.h"
+#include "record/tax.h"
+
+namespace zerotax::advise {
+namespace {
+
+constexpr double kShown = 0.99;  ///< Largest ratio that the table shows as a gain: a gain of 1 %.
+constexpr std::size_t kLongestName = 46;
+
+std::string subject_of(const AdviceResult& advice) {
+  const std::vector<std::string>& words = advice.program.words;
+  return words.empty() ? "the program" : first_characters(file_name(words.front()), kLongestName);
+}
+
+const TriedRemedy* remedy_of(const AdviceResult& advice, const std::string& name) {
+  const auto found = std::find_if(advice.remedies.begin(), advice.remedies.end(),
+                                  [&](const TriedRemedy& each) { return each.name == name; });
+  return found != advice.remedies.end() ? &*found : nullptr;
+}
+
+/// Returns the pairs of runs that confirm a remedy, or nullptr if there are none.
+const ConfirmedRemedy* pairs_for(const AdviceResult& advice, const std::string& name) {
+  const auto found =
+      std::find_if(advice.confirmations.begin(), advice.confirmations.end(),
+                   [&](const ConfirmedRemedy& each) { return each.remedy == name && !each.pairs.empty(); });
+  return found != advice.confirmations.end() ? &*found : nullptr;
+}
+
+/// Formats a ratio, such as "0.388 times the CPU time".
+std::string times_text(const TriedRemedy& remedy, Goal goal) {
+  return fmt::format("{} times the {}", ratio_text(remedy.ratios.*kRatios[static_cast<std::size_t>(goal)]),
+                     goal_words(goal));
+}
+
+/// Formats a metric, such as "217 ms of CPU time" or "5,933 page faults".
+std::string amount_text(Goal goal, double value) {
+  return value_text(goal, value) + (goal == Goal::kFaults ? " " : " of ") + goal_words(goal);
+}
+
+/// The medians of a metric in the pairs of runs, without and with the remedy.
+struct Change {
+  double before;
+  double after;
+};
+
+Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
+  std::vector<double> before;
+  std::vector<double> after;
+  for (const Pair& pair : confirmed.pairs) {
+    before.push_back(figure_of(pair.present, goal));
+    after.push_back(figure_of(pair.remedy, goal));
+  }
+  return {median(before), median(after)};
+}
+
+std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& remedy,
+                               const ConfirmedRemedy& confirmed) {
+  const Goal goal = advice.method.goal;
+  const Goal other = goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+  const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
+  std::string times = ratio_text(ratio) + " times";
+  if (ratio && ratio->low && ratio->high) {
+    times += fmt::format(", 95 % interval {} to {}", format_number(*ratio->low), format_number(*ratio->high));
+  }
+  const Change change = change_of(confirmed, goal);
+  const Change price = change_of(confirmed, other);
+  const std::size_t pairs = confirmed.pairs.size();
+  return fmt::format("{} takes {} instead of {} with {} ({}). The {} is {} instead of {}. {} {} the gain.",
+                     subject_of(advice), amount_text(goal, change.after), value_text(goal, change.before), remedy.name,
+                     times, goal_words(other), value_text(other, price.after), value_text(other, price.before),
+                     format_counted(pairs, "pair of runs", "pairs of runs"), pairs == 1 ? "confirms" : "confirm");
+}
+
+/// Returns a sentence about the cost of the unchanged program, after a blank; empty if the cost is unknown.
+std::string unchanged_text(const AdviceResult& advice) {
+  const Measured<Figures>& figures = advice.present.figures;
+  if (!figures) return "";
+  return fmt::format(" The unchanged program takes {} and {}.", amount_text(Goal::kCpu, figures->cpu_s),
+                     amount_text(Goal::kMemory, figures->peak_bytes));
+}
+
+bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
+  const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
+  return ended_well(remedy) && ratio && ratio->median < kShown;
+}
+
+/// Returns the remedies that gained 1 %; the recommended remedy comes first. If no remedy is recommended, returns all
+/// remedies whose runs succeeded.
+Table remedies(const AdviceResult& advice) {
+  const bool recommends = advice.recommendation.kind == AdviceKind::kRemedy;
+  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory};
+  if (advice.method.goal == Goal::kWall) goals[1] = Goal::kWall;
+  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak"};  // in the order of kGoals
+  std::vector<Column> columns{{"remedy", Unit::kText, 30}};
+  for (const Goal goal : goals) {
+    columns.push_back(right_text(kNames[static_cast<std::size_t>(goal)], 6));
+  }
+  columns.push_back({"runs", Unit::kCount, 4});
+  Table table(std::move(columns));
+  std::vector<TriedRemedy> rows = sorted_remedies(advice);
+  std::stable_partition(rows.begin(), rows.end(), [&](const TriedRemedy& each) {
+    return recommends && each.name == advice.recommendation.remedy.value_or("");
+  });
+  for (const TriedRemedy& remedy : rows) {
+    if (!ended_well(remedy) || (recommends && !helps(advice, remedy))) continue;
+    std::vector<Cell> cells{first_characters(remedy.name, kLongestName)};
+    for (const Goal goal : goals) {
+      cells.emplace_back(ratio_text(remedy.ratios.*kRatios[static_cast<std::size_t>(goal)]));
+    }
+    cells.emplace_back(remedy.runs);
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+/// Returns sentences about the call site of the most expensive cause, the cause's share, and the kernel-zeroed bytes
+/// before and after.
+std::string where(const AdviceResult& advice) {
+  if (!advice.recording) return "";
+  const RecordedZeroing& recording = *advice.recording;
+  const auto worst = std::max_element(recording.causes.begin(), recording.causes.end(),
+                                      [](const RecordedCause& a, const RecordedCause& b) {
+                                        return a.share_of_cpu.value_or(0) < b.share_of_cpu.value_or(0);
+                                      });
+  if (worst == recording.causes.end() || worst->share_of_cpu.value_or(0) < 1 - kShown) return "";
+  std::string text = recording.site.empty() ? "" : recording.site + " ";
+  text += fmt::format("The main cause is \"{}\", {} of the CPU time", record::cause_text(worst->cause),
+                      format_percent(*worst->share_of_cpu));
+  if (recording.site.empty() && worst->cause == record::Cause::kByHand && !recording.by_hand_at.empty()) {
+    text += ", most at " + recording.by_hand_at;
+  }
+  text += ".";
+  if (!recording.kernel_zeroed_bytes || !advice.recording_after || !*advice.recording_after) return text;
+  const record::Count& after = (*advice.recording_after)->kernel_zeroed_bytes;
+  if (!after) return text;
+  return text + fmt::format(" The kernel zeroed {}, and {} with the remedy.",
+                            format_size(*recording.kernel_zeroed_bytes), format_size(*after));
+}
+
+Answer::Step other_step(const AdviceResult& advice, const Alternative& other, const std::string& reason) {
+  const TriedRemedy* remedy = remedy_of(advice, other.remedy);
+  std::string words;
+  if (remedy != nullptr) {
+    words = fmt::format(" ({}, {} times the peak memory, {})", times_text(*remedy, advice.method.goal),
+                        ratio_text(remedy->ratios.memory), format_counted(remedy->runs, "run"));
+  }
+  return {other.line + " " + shell_text(advice.program.words), reason + words + ":"};
+}
+
+std::vector<Answer::Step> steps(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
+  std::vector<Answer::Step> all;
+  if (recommended.line) all.push_back({*recommended.line});
+  if (recommended.without_preload) {
+    add_alternative(all, other_step(advice, *recommended.without_preload, "without another allocator"));
+  }
+  if (recommended.faster_still) {
+    add_alternative(all,
+                    other_step(advice, *recommended.faster_still, "if the extra memory or CPU time is acceptable"));
+  }
+  if (!recommended.for_program.empty()) all.push_back({"", recommended.for_program});
+  if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {
+    all.push_back({"zerotax record -- " + shell_text(advice.program.words),
+                   all.empty() ? "see which calls cause the zeroing:" : "and see which calls cause the zeroing:"});
+  } else if (recommended.kind == AdviceKind::kNothingToGain) {
+    all.push_back({"zerotax profile -- " + shell_text(advice.program.words), "see which functions use the CPU time:"});
+  }
+  return all;
+}
+
+std::vector<std::string> warnings(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
+  std::vector<std::string> all;
+  if (!advice.complete) all.emplace_back("The search was interrupted before its end.");
+  if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);
+  if (recommended.why) {
+    all.emplace_back(
+        "Remedies with lower ratios are within the noise, unconfirmed, or take too much memory or CPU time.");
+  }
+  if (!advice.recording) {
+    all.push_back(
+        fmt::format("All remedies were tried, because the program was not recorded: {}.", advice.recording.why()));
+  }
+  return all;
+}
+
+std::string legend(const AdviceResult& advice) {
+  if (advice.remedies.empty()) {
+    return advice.recording ? "The program was recorded once. No remedy is tried for a cause below 1 %." : "";
+  }
+  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.",
+                     100 * advice.method.noise, 100 * advice.method.band);
+}
+
+std::string more(const AdviceResult& advice) {
+  std::size_t failed = 0;
+  std::size_t useless = 0;
+  for (const TriedRemedy& remedy : advice.remedies) {
+    if (!ended_well(remedy)) {
+      ++failed;
+    } else if (!helps(advice, remedy)) {
+      ++useless;
+    }
+  }
+  std::vector<std::string> parts;
+  if (useless != 0 && advice.recommendation.kind == AdviceKind::kRemedy) {
+    parts.push_back(format_counted(useless, "remedy without gain", "remedies without gain"));
+  }
+  if (failed != 0) parts.push_back(format_counted(failed, "remedy that failed", "remedies that failed"));
+  if (const std::size_t left = advice.not_tried.size(); left != 0) {
+    parts.push_back(format_counted(left, "remedy not tried", "remedies not tried"));
+  }
+  parts.emplace_back("all costs, and the method");
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+}  // namespace
+
+std::string headline(const AdviceResult& advice) {
+  const Recommendation& recommended = advice.recommendation;
+  const std::string subject = subject_of(advice);
+  const TriedRemedy* remedy = recommended.remedy ? remedy_of(advice, *recommended.remedy) : nullptr;
+  const ConfirmedRemedy* confirmed = remedy != nullptr ? pairs_for(advice, remedy->name) : nullptr;
+  if (confirmed != nullptr) return headline_of_remedy(advice, *remedy, *confirmed);
+  if (recommended.kind == AdviceKind::kNothingToGain && advice.recording) {
+    return fmt::format("{} has nothing to gain: zeroing takes {} of its CPU time, and no cause 1 %.", subject,
+                       advice.recording->share_of_cpu ? format_percent(*advice.recording->share_of_cpu) : "little") +
+           unchanged_text(advice);
+  }
+  const std::string tried =
+      fmt::format("{} tried in {}", format_counted(advice.remedies.size(), "remedy was", "remedies were"),
+                  format_counted(advice.runs.size(), "run"));
+  if (recommended.kind == AdviceKind::kUnknown)
+    return fmt::format("No remedy for {} is known yet: {}.", subject, tried) + unchanged_text(advice);
+  if (advice.remedies.empty())
+    return fmt::format("Nothing helps {}: no remedy is known for its zeroing.", subject) + unchanged_text(advice);
+  return fmt::format("Nothing helps {}: {}, and none is confirmed to take less {}.", subject, tried,
+                     goal_words(advice.method.goal)) +
+         unchanged_text(advice);
+}
+
+Answer advise_answer(const AdviceResult& advice) {
+  Answer answer{.headline = headline(advice), .where = where(advice), .steps = steps(advice)};
+  if (Table table = remedies(advice); !table.empty()) answer.table = std::move(table);
+  answer.warnings = warnings(advice);
+  answer.legend = legend(advice);
+  answer.more = more(advice);
+  return answer;
+}
+
+}  // namespace zerotax::advise
