@@ -121,7 +121,8 @@ def run(screen: Screen, command: str, folder: pathlib.Path) -> str:
     if done.returncode not in (0, 1, 3, 7):
         raise SystemExit(f"zerotax {command} exited with {done.returncode}: {done.stderr}")
     text = done.stderr if screen.on_stderr else done.stdout
-    text = text.replace(f"{folder}/", "./").replace(f"{BUILD}/", "build/").replace(f"{ROOT}/", "")
+    if folder != ROOT:  # a committed document has the same paths on every machine
+        text = text.replace(f"{folder}/", "./").replace(f"{BUILD}/", "build/").replace(f"{ROOT}/", "")
     return text.rstrip("\n")
 
 

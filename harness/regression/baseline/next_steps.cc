@@ -18,7 +18,7 @@ std::string bisect_command(const std::string& baseline_path, const std::vector<s
                            const std::vector<std::string>& after) {
   std::string text = "zerotax bisect --repo . --build make ";
   if (!before.empty()) text += shell_text(before) + " ";
-  text += "--good \"$(git log -1 --format=%h -- " + shell_word(baseline_path) + ")\" --bad HEAD";
+  text += "--good $(git log -1 --format=%h -- " + shell_word(baseline_path) + ") --bad HEAD";
   return after.empty() ? text : text + " " + shell_text(after);
 }
 

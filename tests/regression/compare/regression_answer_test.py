@@ -60,7 +60,7 @@ def test_check_of_an_allocator_that_is_worse(never, prefix):
                  "Where: ", " at 8 points from 64 KiB to 1 MiB: ", "calloc zeroes reused memory (worse, ",
                  "Try: if the change is intended, store it as the new baseline: zerotax bless --allocator ",
                  "if not, find the commit since the baseline (adapt --build): zerotax bisect --repo . "
-                 "--build make --library libplanted_memset.so --good \"$(git log -1 --format=%h -- ",
+                 "--build make --library libplanted_memset.so --good $(git log -1 --format=%h -- ",
                  " --bad HEAD --size 64KiB --no-thresholds",
                  "All changes: --explain. ", ": --full"):
         assert part in text.replace(" \\ ", " "), (part, text)
@@ -97,7 +97,7 @@ def test_check_of_a_program(program):
     text = screen(*words, begins="worse: ", status=1, REGRESSED="1").replace(" \\ ", " ")
     for part in ("metric before now", "Where: memset ", "if the change is intended, store it as the new baseline: ",
                  f"zerotax bless --baseline {program} -- ", "if not, find the commit since the baseline (adapt --build): ",
-                 f"--good \"$(git log -1 --format=%h -- {program})\" --bad HEAD -- ", " counts repeat exactly. ",
+                 f"--good $(git log -1 --format=%h -- {program}) --bad HEAD -- ", " counts repeat exactly. ",
                  " show each change. ",
                  "All changes: --explain. All causes, and all places that changed: --full"):
         assert part in text, (part, text)
