@@ -142,7 +142,7 @@ def examples_block() -> str:
             "the program says"]
     return (f"{table(head, [cow_row(name) for name in COW_PROGRAMS])}\n\n"
             + filled("In the JSON of `bigarray.py`, `sentence` is \"{cow/bigarray_python.json sentence text}\"\n\n"
-                     "In the JSON of `bigarray.rb`, it is \"{cow/bigarray_ruby.json sentence text}\"\n\n")
+                     "In the JSON of `bigarray.rb`, `sentence` is \"{cow/bigarray_ruby.json sentence text}\"\n\n")
             + machine(reference("cow/bigarray_python.json")))
 
 
@@ -193,7 +193,7 @@ def zeroing_block() -> str:
     spent = " and ".join(filled("{samples/0/clearing/text text} in the process *{name text}* "
                                 "({samples/0/clearing/share percent} of the fork)", p) for p in fork["processes"])
     head = ["populated", "the parent's page tables (pages)", "pages that a fork takes", "of these cleared"]
-    return f"{table(head, rows)}\n\nClearing these pages took {spent}."
+    return f"{table(head, rows)}\n\nClearing the pages that a fork takes took {spent}."
 
 
 @block("docs/fork.md", "/fork.json model")
