@@ -142,7 +142,7 @@ def examples_block() -> str:
             "the program says"]
     return (f"{table(head, [cow_row(name) for name in COW_PROGRAMS])}\n\n"
             + filled("In the JSON of `bigarray.py`, `sentence` is \"{cow/bigarray_python.json sentence text}\"\n\n"
-                     "In the JSON of `bigarray.rb`, it is \"{cow/bigarray_ruby.json sentence text}\"\n\n")
+                     "In the JSON of `bigarray.rb`, `sentence` is \"{cow/bigarray_ruby.json sentence text}\"\n\n")
             + machine(reference("cow/bigarray_python.json")))
 
 
@@ -190,10 +190,10 @@ def zeroing_block() -> str:
         if place["sweep"] in ("base", "pages", "huge") and populated in ZEROING and "na" not in pages:
             rows.append([populated, count_text(pages["parent_table_bytes"] // fork["environment"]["page_bytes"]),
                          number_text(pages["pages"]), number_text(pages["zeroed_pages"])])
-    spent = " and ".join(filled("{samples/0/clearing/text text} in the process *{name text}* "
+    spent = " and\n".join(filled("{samples/0/clearing/text text} in the process *{name text}* "
                                 "({samples/0/clearing/share percent} of the fork)", p) for p in fork["processes"])
     head = ["populated", "the parent's page tables (pages)", "pages that a fork takes", "of these cleared"]
-    return f"{table(head, rows)}\n\nClearing these pages took {spent}."
+    return f"{table(head, rows)}\n\nClearing the pages that a fork takes took {spent}."
 
 
 @block("docs/fork.md", "/fork.json model")

@@ -39,8 +39,8 @@ def bill_block() -> str:
     middle = statistics.median(bounds(each)[0] for each in records)
     return wrapped(
         f"{summary(run)} The median program spends {percent_text(middle)} of its CPU time on zeroing. Zeros that the allocator "
-        f"wrote itself take at most {percent_text(own)} of any program's CPU time. Most of the rest is the kernel's work, one "
-        "page fault at a time, on a virtual machine where page faults are expensive.")
+        f"wrote itself take at most {percent_text(own)} of any program's CPU time. The kernel does most other zeroing, "
+        "one page fault at a time, on a virtual machine where page faults are expensive.")
 
 
 @block(PAGE, "/years")
@@ -73,7 +73,7 @@ def years_block() -> str:
         f"Of {len(known)} releases of {len(documents)} allocators since {min(version['date'] for _, version in known)[:4]}, "
         f"{len(known) - len(never)} write zeros needlessly once a block of the same size has been freed, {at(sizes)} or at "
         f"some of these sizes{exceptions}. Needless zeroing began {turned(1)}. "
-        f"It ended {turned(0)}.")
+        f"Needless zeroing ended {turned(0)}.")
 
 
 @block(PAGE, "/fork_after_calloc.json")
@@ -92,4 +92,5 @@ def fork_block() -> str:
     left = [name for name in forks if name not in zeroed]
     return wrapped(
         f"With an untouched block of {size_text(SIZE)}, fork takes {times(left)} if calloc left the block alone, and "
-        f"{times(zeroed)} if calloc zeroed it ({', '.join(zeroed)}). Both processes then copy pages of zeros.")
+        f"{times(zeroed)} if calloc zeroed it ({', '.join(zeroed)}). After a zeroing calloc, parent and child copy pages "
+        "of zeros.")
