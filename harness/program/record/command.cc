@@ -102,8 +102,8 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   }
 }
 
-/// Records from outside. `why` is the reason why a command is recorded from outside, as in "is statically linked". For
-/// running processes, `why` is unused.
+/// Records programs from outside their processes, by the kernel's counts and samples. `why` is the reason why a command
+/// is not recorded by the library, as in "is statically linked". For running processes, `why` is unused.
 ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> scope,
                        const std::vector<std::string>& words, const std::string& why) {
   const StackWeight weight = outside_weight(options);

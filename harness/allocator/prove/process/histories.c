@@ -140,7 +140,7 @@ static uint64_t related_size(struct history* history) {
   return other_size(generator, history->bytes);
 }
 
-/* Frees the block, lets something happen, and has memory zeroed. */
+/* Adds steps that free the block, cause an event such as a fork or a pause, and usually have the next block zeroed. */
 static void add_round(struct history* history) {
   struct generator* const generator = history->generator;
   switch_thread(history);
