@@ -65,7 +65,7 @@ std::string headline(const Proofs& proofs) {
   return fmt::format("{} broke a promise; {}.", fmt::join(broken, ", "), kept);
 }
 
-/// Returns how a finding can be seen again.
+/// Returns the command that shows a finding again, and a text above the command.
 std::vector<Answer::Step> steps(const Proof& proof, const std::string& folder) {
   if (!proof.finding || !proof.finding->program) return {};
   const FindingProgram& program = *proof.finding->program;

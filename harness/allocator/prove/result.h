@@ -140,7 +140,7 @@ struct Proofs : DocumentHead {
 
 /// Sets the verdict and the sentence, from the other fields.
 void judge(Proof& proof);
-/// Sets them for a search that a signal ended.
+/// Sets the verdict and the sentence of a search that a signal ended.
 void judge_interrupted(Proof& proof);
 /// Returns a sentence about a finding, such as "calloc(1, 3000) returned 5 bytes that are not zero, the first at 2995".
 std::string finding_sentence(const ProofFinding& finding);

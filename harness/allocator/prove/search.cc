@@ -12,7 +12,7 @@
 namespace zerotax::prove {
 namespace {
 
-/// Time after its limit at which a process is ended that does not end by itself.
+/// Time after its limit at which zerotax ends a process that still runs.
 constexpr std::chrono::duration<double> kGrace{8};
 constexpr const char* kRunAProgram = "run a program with this library, to see what it does";
 
