@@ -168,7 +168,7 @@ void add_target(Arguments& arguments, RecordOptions& options) {
       .shown_as("PATH");
   arguments.flag("--all", options.all, "record all running processes (without root, only yours)");
   arguments.exactly_one({"--pid", "--cgroup", "--all", "--"},
-                        {"no command is given", "put it after --, as in zerotax record -- ./service --port 8080"});
+                        {"no command is given", "give a command after --, as in zerotax record -- ./service"});
   arguments.option("--seconds", options.seconds, "with --pid, --cgroup or --all, stop after this time")
       .seconds()
       .excludes({"--"}, {"{0} without --pid, --cgroup or --all",
@@ -202,7 +202,7 @@ void add_outputs(Arguments& arguments, RecordOptions& options) {
   arguments.option("--pprof", options.pprof, "write call sites in pprof format (for go tool pprof, Parca, Pyroscope)")
       .path();
   arguments.option("--calls", options.calls, "write each call to the allocator to this file, for zerotax replay")
-      .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give it a path"})
+      .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give the path of a file"})
       .excludes({"--pid", "--cgroup", "--all"}, kOfCommand)
       .path();
   arguments
