@@ -38,7 +38,8 @@ static const char* text_of(const char* path, char* text, size_t room) {
   return text;
 }
 
-/* Returns an environment whose LD_PRELOAD has the library first, and then the libraries that it had before. */
+/* Returns an environment whose LD_PRELOAD has the library first, and then the libraries of this process's
+ * LD_PRELOAD. */
 static char** environment_with(const char* preload) {
   static char* variables[kMostVariables];
   static char line[2 * kPath];
