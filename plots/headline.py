@@ -32,7 +32,10 @@ NAME_POINTS, VALUE_POINTS = 11.0, 10.5
 
 
 def chosen(results: Results) -> dict[Key, dict[int, Point]]:
-    """Returns the points to draw for each line, by size in bytes. Only points with the lowest touch are drawn."""
+    """Returns the points for each line, by size in bytes.
+
+    The figure draws only points with the smallest touched fraction.
+    """
     touch = results.touches()[0]
     return {key: {point.size: point for point in results.of(key, touch) if point.size in SIZES}
             for key in lines_of(results)}

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what each version of an allocator does at which size, or what a program costs, and which version changed
-this.
+"""Figure: the behavior of each version of an allocator by size, or the costs of a program, and the changed versions.
 
 RESULTS is the file of `zerotax history --json`, or the folder of its --out.
 """

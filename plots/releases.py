@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what calloc does in each release of several allocators, at the sizes that were measured.
+"""Figure: the behavior of calloc in each release of several allocators, at the sizes that were measured.
 
 RESULTS is a folder with a folder for each allocator, made by `zerotax history --out`.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what each allocator does at which size, and the sizes at which the behavior changes.
+"""Figure: the behavior of each allocator by size, and the sizes at which the behavior changes.
 
 RESULTS is a results folder with a thresholds.json, or the file of `zerotax thresholds --json`.
 """

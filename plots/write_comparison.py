@@ -3,7 +3,7 @@
 
 Usage: write_comparison.py DOCUMENT --out FILE, where DOCUMENT is what `zerotax compare --json`, `zerotax check --json`
 (of an allocator or a program) or `zerotax history --json` wrote. Every verdict and sentence comes from DOCUMENT.
-`--check` without DOCUMENT tells whether a page can be made on this machine.
+`--check` without DOCUMENT reports whether this machine can make a page.
 """
 
 from __future__ import annotations

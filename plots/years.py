@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figure: what calloc does in all releases of several allocators: a column for each release, a row for each size.
+"""Figure: the behavior of calloc in all releases of several allocators. Columns are releases, and rows are sizes.
 
 RESULTS is a folder with a folder for each allocator, made by `zerotax history --out`.
 """

@@ -15,7 +15,7 @@ FIGURE = "zeroed_vs_size"
 
 
 def draw(results: Results) -> Figure:
-    """Draws the figure: the zeroed bytes per operation above, the redundant ones below."""
+    """Draws the figure: the zeroed bytes per operation above, and the redundant zeroed bytes below."""
     rows = [Row("zeroed by calloc", lambda point: point.figure("zeroed_bytes")),
             Row("… that was already zero",
                 lambda point: point.figure("redundant_zeroed_bytes"))]

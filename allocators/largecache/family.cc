@@ -78,8 +78,8 @@ void* realloc(LargeHeap& heap, void* pointer, std::size_t size) {
   void* const moved =
       heap.is_large(size) ? heap.allocate(size, 1, Contents::kAny, size > old_size) : small::allocate(size);
   if (moved == nullptr) return nullptr;
-  // libmalloc copies blocks of 128 KiB or more by vm_copy, which copies on write. Linux has no such call for private
-  // memory.
+  // libmalloc copies blocks of 128 KiB or more by vm_copy, which copies on write. Linux has no call that copies private
+  // memory on write.
   std::memcpy(moved, pointer, std::min(old_size, size));
   largecache::free(heap, pointer);
   return moved;

@@ -33,7 +33,8 @@ while not (looks > 3 and select.select([0], [], [], 0)[0]):
     for path in found:
         try:
             names = path + os.path.realpath(path)
-            if "zerotax" not in names or "zerotax-security-" in names:  # these are folders of other tests
+            # skips files of other programs, and folders of other tests
+            if "zerotax" not in names or "zerotax-security-" in names:
                 continue
             fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         except OSError:

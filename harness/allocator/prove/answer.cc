@@ -61,32 +61,32 @@ std::string headline(const Proofs& proofs) {
                                    [](const Proof& each) { return each.verdict == ProofVerdict::kClean; });
   const std::string kept = fmt::format("{} of {} kept {} promises", clean,
                                        format_counted(proofs.proofs.size(), "allocator"), clean == 1 ? "its" : "their");
-  if (broken.empty()) return fmt::format("{}, as far as the table says.", kept);
+  if (broken.empty()) return fmt::format("{}, within the extent that the table shows.", kept);
   return fmt::format("{} broke a promise; {}.", fmt::join(broken, ", "), kept);
 }
 
-/// Returns how a finding can be seen again.
+/// Returns the command that shows a finding again, and a text above the command.
 std::vector<Answer::Step> steps(const Proof& proof, const std::string& folder) {
   if (!proof.finding || !proof.finding->program) return {};
   const FindingProgram& program = *proof.finding->program;
   if (folder.empty()) {
-    return {{"zerotax prove --read FILE --out DIR", "write the program that shows it, from the file of --json:"}};
+    return {{"zerotax prove --read FILE --out DIR", "write a program that breaks the promise (FILE is from --json):"}};
   }
   return {{fmt::format("cd {} && {}", shell_word(folder), program.how),
-           fmt::format("run the program that shows it in {}:", format_counted(program.calls, "call"))}};
+           fmt::format("run the program that breaks the promise in {}:", format_counted(program.calls, "call"))}};
 }
 
 std::string where(const Proof& proof) {
   const ProofFinding& finding = *proof.finding;
   std::string text =
-      fmt::format("A sequence of {} broke it{}.", format_counted(finding.operations, "operation"),
+      fmt::format("A sequence of {} broke the promise{}.", format_counted(finding.operations, "operation"),
                   finding.reduced ? fmt::format(", and was reduced to {}", format_count(*finding.reduced)) : "");
   if (!finding.program) return text + fmt::format(" No program was written: {}.", finding.program.why());
   const FindingProgram& program = *finding.program;
   if (!program.shows) return text + fmt::format(" The program was not tried: {}.", program.shows.why());
-  if (!*program.shows) return text + " Compiled as a program, the sequence does not show it.";
-  return text + fmt::format(" The program shows it under {}, and {} under the C library's own allocator.", proof.name(),
-                            program.control_shows.value_or(false) ? "also" : "not");
+  if (!*program.shows) return text + " Compiled as a program, the sequence does not break the promise.";
+  return text + fmt::format(" The program breaks the promise under {}, and {} under the C library's own allocator.",
+                            proof.name(), program.control_shows.value_or(false) ? "also" : "not");
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ Answer prove_answer(const Proofs& proofs, const std::string& folder) {
                                           format_counted(each->coverage.crashes_at_limit, "time")));
   }
   answer.legend =
-      "zeroing: calls that promise zeros. of reused: on memory that was freed before. Clean means no more than this "
+      "zeroing: calls that promise zeros. of reused: on memory that was freed before. A clean verdict covers only this "
       "extent.";
   answer.more = "Sizes, threads and histories that were reached";
   return answer;

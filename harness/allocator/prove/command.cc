@@ -126,7 +126,7 @@ const Subcommand command(
           .with_default();
       add_sizes(arguments, options->sizes, "thresholds that a quick search finds", "and one byte around it");
       arguments.option("--api", options->api, "also call the functions in this file (docs/prove.md)").path();
-      arguments.option("--without", options->without, "set aside a finding or a function that is known (repeatable)")
+      arguments.option("--without", options->without, "ignore this known finding or function (repeatable)")
           .shown_as("NAME")
           .word()
           .repeatable();

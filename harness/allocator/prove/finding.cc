@@ -31,7 +31,7 @@ constexpr double kLeastSeconds = 20;
 constexpr double kMostSeconds = 60;
 constexpr auto kProgramTimeout = std::chrono::seconds(30);
 
-/// Operations that show a finding, and this finding.
+/// Operations and the finding that they show.
 struct Shown {
   ProofFinding finding;
   Ops ops;

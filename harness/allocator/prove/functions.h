@@ -12,7 +12,7 @@ namespace zerotax::prove {
 enum class Promise : std::uint8_t { kNone, kZero, kKeep, kGrown, kGrownUsable, kGrownInPlace };
 ENUM_WORDS(Promise, "none", "zero", "keep", "grown", "grown_usable", "grown_in_place")
 
-/// A function under test. A function's index in the list is its number in records.
+/// A function under test. A record names a function by the function's index in the list.
 struct Function {
   std::string symbol;
   std::vector<std::string> arguments;  ///< words of process/rows.h, such as "n" and "p"

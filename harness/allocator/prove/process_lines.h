@@ -8,7 +8,7 @@
 
 namespace zerotax::prove {
 
-/// The lines that zerotax-prove-calls writes, as far as zerotax needs them. Unknown lines are ignored.
+/// The lines of zerotax-prove-calls that zerotax uses. Other lines are ignored.
 struct ProcessLines {
   std::optional<ProofFinding> finding;
   std::vector<std::string> missing;  ///< functions that the library lacks

@@ -36,7 +36,7 @@ ProcessEnd run_process(const ProcessRun& run, const std::function<void()>& look)
   command.arguments = run.arguments;
   command.arguments.insert(command.arguments.end(), {"--lines", run.lines});
   command.capture = true;        // keeps the output of the library off the terminal
-  command.fixed_layout = false;  // users' programs run with address randomization
+  command.fixed_layout = false;  // keeps address randomization, because users' programs run with it
   command.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(run.timeout);
   for (const auto& entry : run.allocator.env) command.environment.emplace_back(entry);
   // A search loads the library only into the processes that it starts, so that a library that exits or hangs while it

@@ -35,7 +35,7 @@ ProcessEnd run_process(const ProcessRun& run, const std::function<void()>& look)
 /// Replays records under an allocator.
 class Replayer {
  public:
-  /// The folder gets files. `api` is the file of --api; empty if there is none.
+  /// The replay writes its files to the folder. `api` is the file of --api; empty if there is none.
   Replayer(Allocator allocator, const head& counters, const std::string& folder, const std::string& api);
 
   /// Returns the finding of the operations; nothing if they have none. Throws Stop.

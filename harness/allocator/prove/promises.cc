@@ -19,7 +19,7 @@ const std::map<std::string, std::string>& embedded_zeros() {
   return all;
 }
 
-/// Returns arguments in the line form. Words that are no names of arguments are numbers.
+/// Returns arguments in the line form. A word that names no argument is a number.
 std::string arguments_of(const std::vector<std::string>& words) {
   static const std::map<std::string, std::string> letters{{"size", "n"},      {"count", "m"},  {"alignment", "a"},
                                                           {"block", "p"},     {"result", "o"}, {"zero_flag", "f"},

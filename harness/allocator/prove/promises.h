@@ -28,8 +28,8 @@ struct PromisedFunction {
         kArgumentWord, kFewArguments);
   FIELD(Promise, promise,
         "Bytes that are zero. none: no bytes. zero: all bytes. keep: no bytes, and the common part of both sizes is "
-        "kept. grown: also the bytes beyond the old size. grown_usable: also those beyond the usable size before. "
-        "grown_in_place: the same, and the function returns the usable size of the same block.");
+        "kept. grown: also the bytes beyond the old size. grown_usable: also the bytes beyond the old usable size. "
+        "grown_in_place: like grown_usable, and the function returns the usable size of the same block.");
   FIELD(std::string, release, "Name of the function that frees the blocks.", kSymbolName);
   FIELD(std::vector<std::string>, release_arguments, "Arguments of this function.", kArgumentWord, kFewArguments);
   FIELD(std::optional<std::uint64_t>, most_bytes, "The largest size that the function accepts, in bytes.");

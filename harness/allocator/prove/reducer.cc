@@ -13,7 +13,7 @@ namespace {
 
 /// Rounds of dropping and simplifying. Later rounds rarely change a sequence.
 constexpr int kMostRounds = 4;
-/// Simplifying tries each operation several times, so longer sequences are only cut.
+/// Simplifying tries each operation several times, so the reducer only cuts longer sequences.
 constexpr std::size_t kMostSimplified = 400;
 
 /// Positions of operations that belong together.
@@ -21,7 +21,7 @@ using Group = std::vector<std::size_t>;
 
 std::uint64_t bytes_of(const Op& op) { return op.n * (op.m == 0 ? 1 : op.m); }
 
-/// Whether the product of n and m is larger than any size.
+/// Whether the product of n and m is too large for a size_t.
 bool overflows(const Op& op) { return op.m != 0 && op.n > std::numeric_limits<std::uint64_t>::max() / op.m; }
 
 /// Groups a block with its reallocations and its free, and a thread's start with its end.
@@ -66,7 +66,7 @@ Ops without_unknown_blocks(const Ops& ops) {
   return kept;
 }
 
-/// The search for a shorter sequence, with the best one so far.
+/// The search for a shorter sequence, with the best sequence so far.
 class Reducer {
  public:
   Reducer(Ops ops, const Shows& shows, const std::function<bool()>& is_over)
@@ -97,7 +97,7 @@ class Reducer {
     return std::equal(one.begin(), one.end(), other.begin(), other.end(), equal);
   }
 
-  /// Makes other operations the best if they show the finding.
+  /// Keeps other operations as the best sequence if they show the finding.
   bool take(Ops other) {
     if (is_over_() || other.empty() || is_same(other, ops_)) return false;
     ++tries_;

@@ -47,7 +47,8 @@ struct FindingProgram {
   FIELD(std::uint64_t, threads, "Threads of the program.", least(1));
   FIELD(Measured<bool>, shows,
         "Whether the program, compiled and run here, showed the finding under the allocator, or why this is unknown.");
-  FIELD(Measured<bool>, control_shows, "The same under the C library's own allocator.");
+  FIELD(Measured<bool>, control_shows,
+        "Whether the program showed the finding under the C library's own allocator, or why this is unknown.");
   FIELD(std::string, output, "Output of the program under the allocator.", kMayBeEmpty);
   FIELD(std::string, source, "The program.");
 };
@@ -64,7 +65,7 @@ struct ProofFinding {
   FIELD(std::uint64_t, bytes, "Size of the block in bytes.");
   FIELD(std::uint64_t, at, "Offset of the first wrong byte.");
   FIELD(std::uint64_t, detail, "not_zero: number of wrong bytes. crashed: the signal. Otherwise the wrong byte.");
-  FIELD(std::uint64_t, operations, "Operations of the sequence that found it.");
+  FIELD(std::uint64_t, operations, "Operations of the sequence that broke the promise.");
   FIELD(Measured<std::uint64_t>, reduced, "Operations of the reduced sequence, or why it was not reduced.");
   FIELD(Measured<FindingProgram>, program, "Program that shows the finding, or why there is none.");
 };
@@ -102,10 +103,10 @@ struct Coverage {
   FIELD(std::vector<NamedCount>, reused_after,
         "Zeroing calls that reused a freed block, by the events since the free.");
   FIELD(std::uint64_t, reused_from_other_thread, "Zeroing calls that reused a block that another thread had freed.");
-  FIELD(std::uint64_t, reused_pages, "Whole pages of these blocks that were looked up.");
-  FIELD(std::uint64_t, unpopulated_pages, "Pages of these that calloc left without physical memory.");
+  FIELD(std::uint64_t, reused_pages, "Whole pages of reused blocks that were looked up.");
+  FIELD(std::uint64_t, unpopulated_pages, "Looked-up pages that calloc left without physical memory.");
   FIELD(Measured<std::uint64_t>, watched_pages,
-        "Pages of these blocks that were watched for writes, from the free to the call.");
+        "Pages of reused blocks that were watched for writes, from the free to the call.");
   FIELD(Measured<std::uint64_t>, zeroed_by_nobody,
         "Watched pages that stayed populated and that nobody wrote to, so that they must have been zero.");
   FIELD(std::uint64_t, features, "Different histories, sizes and events that the sequences reached.");
@@ -140,7 +141,7 @@ struct Proofs : DocumentHead {
 
 /// Sets the verdict and the sentence, from the other fields.
 void judge(Proof& proof);
-/// Sets them for a search that a signal ended.
+/// Sets the verdict and the sentence of a search that a signal ended.
 void judge_interrupted(Proof& proof);
 /// Returns a sentence about a finding, such as "calloc(1, 3000) returned 5 bytes that are not zero, the first at 2995".
 std::string finding_sentence(const ProofFinding& finding);

@@ -36,11 +36,11 @@ std::vector<Allocator> with_libraries(std::vector<Allocator> allocators);
 using Say = std::function<void(const std::string& what)>;
 
 /// Searches for a broken promise of one allocator in several processes, until one is found or the time is over. Then
-/// reduces the calls that break the promise, and writes them as a program. The result of an interrupted search has this
-/// verdict. Throws UsageError or MachineError if the library cannot be tested.
+/// reduces the calls that break the promise, and writes these calls as a program. An interrupted search has the verdict
+/// kInterrupted. Throws UsageError or MachineError if the library cannot be tested.
 Proof prove_allocator(const Allocator& allocator, const ProveRequest& request, const Say& say);
 
-/// Searches for each allocator, with progress. The results of an interrupted command are incomplete.
+/// Makes one search for each allocator, and reports progress. The results of an interrupted command are incomplete.
 Proofs prove_all(const std::vector<Allocator>& allocators, const ProveRequest& request,
                  const std::vector<std::string>& command);
 

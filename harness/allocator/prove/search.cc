@@ -12,9 +12,9 @@
 namespace zerotax::prove {
 namespace {
 
-/// Time after its limit at which a process is ended that does not end by itself.
+/// Time after its limit at which zerotax ends a process that still runs.
 constexpr std::chrono::duration<double> kGrace{8};
-constexpr const char* kRunAProgram = "run a program with this library, to see what it does";
+constexpr const char* kRunAProgram = "run a program with this library, to see the failure";
 
 std::vector<std::string> arguments_of(const ProveRequest& request, const std::vector<std::uint64_t>& sizes,
                                       double seconds, const std::string& record) {

@@ -40,8 +40,8 @@ std::string counts_text(const char* title, const std::vector<NamedCount>& counts
 std::string extent_text(const Proof& proof) {
   const Coverage& coverage = proof.coverage;
   std::string text = sizes_text(coverage) +
-                     counts_text("The same, by what was written before the free", coverage.reused_by_fill) +
-                     counts_text("The same, by the events since the free", coverage.reused_after) +
+                     counts_text("Zeroing calls on reused memory, by writes before the free", coverage.reused_by_fill) +
+                     counts_text("Zeroing calls on reused memory, by events since the free", coverage.reused_after) +
                      counts_text("Operations", coverage.operations);
   text += "\n";
   text +=

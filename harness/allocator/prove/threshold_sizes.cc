@@ -18,7 +18,7 @@
 namespace zerotax::prove {
 namespace {
 
-/// More sizes would leave too few blocks for each of them.
+/// With more sizes, too few blocks would have each size.
 constexpr std::size_t kMostSizes = 48;
 
 /// The command line of the search. The range covers the limits of mappings and caches.

@@ -26,7 +26,7 @@ constexpr const char* kExamples =
     "  zerotax contract --seconds 1 --junit contract.xml\n"
     "  zerotax contract --results from-the-sandbox.jsonl\n"
     "  zerotax contract --under qemu-x86_64-static --report qemu-report\n"
-    "Exit status: 1 if a promise is broken; 3 if none could be tested, or the suite ended without a verdict on one.\n";
+    "Exit status: 1 if a promise is broken; 3 if no promise could be tested, or a promise has no verdict.\n";
 
 struct Options {
   bool list = false;
@@ -147,7 +147,7 @@ const Subcommand command(
       arguments
           .option("--results", options->read,
                   "show the output of zerotax-contract --json from another system, and test nothing")
-          .excludes({"--promise", "--under"}, {"{0} shows what was tested elsewhere", "leave out {1}"})
+          .excludes({"--promise", "--under"}, {"{0} shows tests of another system", "leave out {1}"})
           .path();
       arguments
           .option("--under", options->under,

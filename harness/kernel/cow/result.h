@@ -318,7 +318,7 @@ bool are_told_apart(const Cow& cow);
 /// Advice for the process that should copy less; empty if the counts do not show it.
 std::string copies_advice(const Cow& cow);
 
-/// A command that compares alternatives for a snapshot of the same size. Empty if little was copied.
+/// A command that compares alternatives for a snapshot of the same size. Empty if few pages were copied.
 std::string next_step(const Cow& cow);
 
 /// Returns the object of "zerotax.cow/1".

@@ -10,7 +10,7 @@ namespace zerotax::fork {
 /// A part of the kernel's work in a fork.
 struct ForkSection {
   const char* name;
-  const char* casper;  ///< the section of the paper's Table I that did the same in System V
+  const char* casper;  ///< the section of the paper's Table I with this work in System V
   bool memory;         ///< whether the section belongs to the address space, so that CLONE_VM skips it
 };
 

@@ -145,7 +145,7 @@ class Study {
     kept.bytes = size.populated_bytes;
     visit(target, kept);
     while (kept.visits < most_visits && apart(visit_estimates(kept)) > kMostApart) {
-      say(fmt::format("{}, again: its figures contradicted each other", name));
+      say(fmt::format("{}, again: its times contradicted each other", name));
       ForkProcess again;
       again.name = kept.name;
       again.bytes = kept.bytes;

@@ -25,7 +25,7 @@ constexpr const char* kHeld[] = {
     "{name}, with the writers held until the child has ended: {held_faults}: {held_verdict}. ",
     "By the pagemap, {held_exclusive} of the array's {held_pages} pages then belonged to the parent alone. ",
     "That costs {held_kernel}."};
-/// For each alternative with a child except the first: only the counts.
+/// For an alternative without detailed sentences, this text gives only the counts of faults.
 constexpr const char* kInBrief[] = {"{name}: {counts_before} until the child ended, {counts_after} afterwards",
                                     "; {held_counts} with the writers held until then", "{full_stop}"};
 /// For a child that unmaps: whether its unmapping worked.

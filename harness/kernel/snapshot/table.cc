@@ -90,7 +90,7 @@ std::string work_words(const char* words, const Threads& of, std::uint64_t batch
                      format_counted(of.checkpointers, "thread"), format_size(batch_bytes));
 }
 
-/// Describes the runs: of the usual alternatives, of the published ones, or of both.
+/// Describes the runs of the usual alternatives, of the published alternatives, or of all alternatives.
 std::string head(const Snapshot& snapshot) {
   const Parameters& parameters = snapshot.parameters;
   bool usual = false;

@@ -22,8 +22,8 @@ inline constexpr const char* kRefillCase = "refill_loop";
 inline constexpr Limit kShare = one_of("none|part|all|n/a");
 
 /// Zeroing of the block's contents in free. "n/a" means unknown and equals every share. An empty word, found in files
-/// of earlier versions, also equals every share. An upper bound may also leave a share unknown. Equality is therefore
-/// not transitive; see take_unknown.
+/// of earlier versions, also equals every share. If the zeroed bytes are only an upper bound, the share may also be
+/// unknown. Equality is therefore not transitive; see take_unknown.
 struct FreeZeroing {
   std::string zeroed;     ///< share of the block that free zeroed
   std::string redundant;  ///< share of the block that free zeroed although it was already zero

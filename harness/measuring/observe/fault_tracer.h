@@ -24,8 +24,8 @@
 namespace zerotax {
 
 /// Decides when to record individual faults. Recording a fault costs the program as much as the fault itself. If a
-/// program takes many faults, only samples are recorded: some hundred faults each, in windows that begin at random
-/// moments. Between the windows, faults are only counted. Times are in nanoseconds. This class makes no system call.
+/// program takes many faults, recording is limited to windows of some hundred faults, which begin at random moments.
+/// Between the windows, faults are only counted. Times are in nanoseconds. This class makes no system call.
 class FaultBudget {
  public:
   /// The current time by two clocks.

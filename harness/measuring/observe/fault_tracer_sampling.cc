@@ -18,7 +18,7 @@ namespace zerotax {
 namespace {
 
 /// Length of the slice at the start of a window. The faults of this slice represent the unrecorded faults before the
-/// window. If the window is shorter, all its faults represent the unrecorded ones.
+/// window. If the window is shorter, all its faults represent the unrecorded faults.
 constexpr std::uint64_t kSliceNs = 10'000'000;
 /// Minimum number of faults that may represent unrecorded faults. A slice with fewer faults may be the end of a
 /// program.

@@ -138,7 +138,8 @@ const PerfMapNames::Entry* PerfMapNames::find(std::uint64_t address) const {
 std::string PerfMapNames::damage() const {
   if (damaged_ == 0) return "";
   return damaged_ == 1 ? fmt::format("line {} is damaged", first_damaged_)
-                       : fmt::format("{} are damaged, line {} first", format_counted(damaged_, "line"), first_damaged_);
+                       : fmt::format("{} are damaged, and line {} is the first", format_counted(damaged_, "line"),
+                                     first_damaged_);
 }
 
 void PerfMap::read() {

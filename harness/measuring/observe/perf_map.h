@@ -49,7 +49,7 @@ class PerfMapNames {
   /// Returns the entry at an address, or nullptr.
   [[nodiscard]] const Entry* find(std::uint64_t address) const;
   [[nodiscard]] bool empty() const { return by_begin_.empty(); }
-  /// Returns a phrase such as "3 lines are damaged, the first is line 7"; empty if no line is damaged.
+  /// Returns a phrase such as "3 lines are damaged, and line 7 is the first"; empty if no line is damaged.
   [[nodiscard]] std::string damage() const;
 
  private:

@@ -23,7 +23,7 @@ void check_process(pid_t pid) {
   if (pid <= 0) throw UsageError(fmt::format("invalid PID {}", pid), kGiveAnother);
   if (pid == ::getpid()) throw UsageError(fmt::format("PID {} is zerotax itself", pid), kGiveAnother);
   if (pid == 1 && in_first_pid_namespace().value_or(true)) {
-    throw UsageError("PID 1 is the init process, the ancestor of all others", kGiveAnother);
+    throw UsageError("PID 1 is the init process, the ancestor of all processes", kGiveAnother);
   }
   const auto facts = process_facts(pid);
   if (!facts) throw UsageError(fmt::format("there is no process {}", pid), kGiveAnother);

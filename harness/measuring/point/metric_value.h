@@ -34,7 +34,7 @@ class MetricValue {
 
   /// Returns a whole number; empty for anything else.
   [[nodiscard]] std::optional<std::uint64_t> count() const;
-  /// Returns any number. For a time spread, returns its median.
+  /// Returns any number. For a metric of type kTimeSpread, returns the median.
   [[nodiscard]] std::optional<double> number() const;
   [[nodiscard]] std::optional<Spread> spread() const;
   [[nodiscard]] std::optional<std::string> word() const;

@@ -18,7 +18,7 @@ class MetricValues {
   [[nodiscard]] bool is_measured(Metric metric) const { return (*this)[metric].is_measured(); }
   /// Returns a count, a number of bytes, or the nanoseconds of a single operation.
   [[nodiscard]] std::optional<std::uint64_t> count(Metric metric) const { return (*this)[metric].count(); }
-  /// Returns any number. For a time spread, returns its median.
+  /// Returns any number. For a metric of type kTimeSpread, returns the median.
   [[nodiscard]] std::optional<double> number(Metric metric) const { return (*this)[metric].number(); }
   [[nodiscard]] std::optional<Spread> spread(Metric metric) const { return (*this)[metric].spread(); }
   [[nodiscard]] std::optional<std::string> word(Metric metric) const { return (*this)[metric].word(); }

@@ -118,7 +118,7 @@ ExitStatus run(const Options& options) {
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   arguments.exactly_one({"--read", "--"},
-                        {"no command is given", "put it after --, as in zerotax advise -- ./program input.txt"});
+                        {"no command is given", "give a command after --, as in zerotax advise -- ./program"});
   add_allocators(arguments, options->allocators);
   add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
   arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults or memory")

@@ -139,14 +139,14 @@ struct TriedRemedy : Remedy {
         "Whether the remedy takes more memory (for the goal memory: more CPU time) than a recommended remedy may "
         "take.");
   FIELD(bool, confirmed, "Whether ratios and verdict are from the pairs of runs of a confirmation.");
-  FIELD(std::size_t, runs, "Runs under it.");
+  FIELD(std::size_t, runs, "Runs under the remedy.");
   FIELD(Ratios, ratios, "Ratios to the unchanged program.");
 };
 
 struct NotTried {
   RESULT("not tried", "A remedy that was not tried.");
   FIELD(std::string, name, "Name.", kMayBeEmpty);
-  FIELD(std::string, why, "Reason why not.");
+  FIELD(std::string, why, "Reason why the remedy was not tried.");
 };
 
 struct Pair {

@@ -75,9 +75,9 @@ bool Screening::round(std::vector<std::size_t> contestants, unsigned cycles) {
   return once(Phase::kScreen, round_, kPresent);
 }
 
-/// Runs each candidate once. Repeats those that would drop out (with `brief`, all candidates), because the first run
-/// may pay for memory that later runs find in place. For example, one run with huge pages was 3.4 times slower because
-/// the host first had to back the memory.
+/// Runs each candidate once. Repeats the candidates that would drop out (with `brief`, all candidates), because the
+/// first run may pay for memory that later runs find in place. For example, one run with huge pages was 3.4 times
+/// slower because the host first had to back the memory.
 bool Screening::first_round(const std::vector<std::size_t>& contestants) {
   const bool going = round(contestants, 1);
   rate();

@@ -190,8 +190,8 @@ std::string interrupted_text(const Advice& advice) {
                      goal_words(advice.request.method.goal), format_counted(standings[best].log_ratios.size(), "run"));
 }
 
-/// Returns a warning if the two recorded runs did different amounts of work; empty if they did about the same. A
-/// program that notices the remedy, or chance, can be the cause. Less work is not a gain of the remedy.
+/// Returns a warning if the two recorded runs did different amounts of work; empty if the amounts were about the same.
+/// A program that notices the remedy, or chance, can cause different amounts. Less work is not a gain of the remedy.
 std::string other_work_text(const Advice& advice) {
   constexpr double kFew = 100;
   constexpr double kMostRatio = 2;

@@ -102,8 +102,8 @@ void write(const RecordOptions& options, const Record& record, StackWeight weigh
   }
 }
 
-/// Records from outside. `why` is the reason why a command is recorded from outside, as in "is statically linked". For
-/// running processes, `why` is unused.
+/// Records programs from outside their processes, by the kernel's counts and samples. `why` is the reason why a command
+/// is not recorded by the library, as in "is statically linked". For running processes, `why` is unused.
 ExitStatus run_outside(const RecordOptions& options, std::optional<WatchScope> scope,
                        const std::vector<std::string>& words, const std::string& why) {
   const StackWeight weight = outside_weight(options);
@@ -168,7 +168,7 @@ void add_target(Arguments& arguments, RecordOptions& options) {
       .shown_as("PATH");
   arguments.flag("--all", options.all, "record all running processes (without root, only yours)");
   arguments.exactly_one({"--pid", "--cgroup", "--all", "--"},
-                        {"no command is given", "put it after --, as in zerotax record -- ./service --port 8080"});
+                        {"no command is given", "give a command after --, as in zerotax record -- ./service"});
   arguments.option("--seconds", options.seconds, "with --pid, --cgroup or --all, stop after this time")
       .seconds()
       .excludes({"--"}, {"{0} without --pid, --cgroup or --all",
@@ -202,7 +202,7 @@ void add_outputs(Arguments& arguments, RecordOptions& options) {
   arguments.option("--pprof", options.pprof, "write call sites in pprof format (for go tool pprof, Parca, Pyroscope)")
       .path();
   arguments.option("--calls", options.calls, "write each call to the allocator to this file, for zerotax replay")
-      .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give it a path"})
+      .excludes({"--calls=-"}, {"{0} cannot go to standard output", "give the path of a file"})
       .excludes({"--pid", "--cgroup", "--all"}, kOfCommand)
       .path();
   arguments

@@ -65,7 +65,8 @@ const char* cause_text(Cause cause);
 /// Returns a time as a share of the program's CPU time.
 double share_of_cpu(const Tax& tax, std::uint64_t ns);
 
-/// Appends to the clause `before` what the other page faults may cost, and how to tell their kinds apart.
+/// Appends to the clause `before` the possible cost of the other page faults, and a command that distinguishes their
+/// kinds.
 std::string other_faults_words(const std::string& before, const Tax& tax);
 
 /// Whether zeroing takes enough of a program's CPU time to try remedies.

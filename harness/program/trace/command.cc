@@ -200,7 +200,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   std::vector<Arguments> verbs;
 
   Arguments run = arguments.verb("run", "Run a program and record its events");
-  run.exactly_one({"--"}, {"no command is given", "put it after --, as in zerotax trace run -- ./service --port 8080"});
+  run.exactly_one({"--"}, {"no command is given", "give a command after --, as in zerotax trace run -- ./service"});
   run.option("-o,--out", options->out, "write the trace to this folder").path().with_default();
   run.flag("--functions", options->functions, "also record function calls");
   run.option("--kernel", options->kernel,

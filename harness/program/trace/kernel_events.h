@@ -19,7 +19,9 @@ void check_trigger(const std::string& until);
 
 /// The events that `trace run --kernel` records by default.
 inline constexpr CommonKernelEvent kFaultsEvent{
-    "faults", "page faults with their class, forks, execs and exits; as root, their duration, and page allocations"};
+    "faults",
+    "page faults with their class, forks, execs and exits; as root, also the duration of each fault, and page "
+    "allocations"};
 
 /// Splits words such as "sched:sched_switch,faults" into names, without duplicates. Throws UsageError for an empty
 /// name.

@@ -64,11 +64,11 @@ inline constexpr std::size_t kProvenSideBySide = 4;
 /// allocators purge (mimalloc: 10 ms).
 inline constexpr PointTime kPaused{ClockMode::kStopped, 25'000'000};
 
-/// Measures the content of a baseline again under its conditions, and then repeatedly whatever differs. A difference
-/// lasts if every measurement shows it (for a range, on the same side). A difference that disappears with pauses
-/// between the calls does not last. If the baseline was measured with the real clock, a difference that disappears with
-/// a stopped or racing clock (ClockMode) does not last either. At least one difference must last kTimesProven times
-/// (kTimesProvenIfUnsteady if any metric varied), or none is reported.
+/// Measures the content of a baseline again under its conditions, and then measures each difference repeatedly. A
+/// difference lasts if every measurement shows it (for a range, on the same side). A difference that disappears with
+/// pauses between the calls does not last. If the baseline was measured with the real clock, a difference that
+/// disappears with a stopped or racing clock (ClockMode) does not last either. At least one difference must last
+/// kTimesProven times (kTimesProvenIfUnsteady if any metric varied), or none is reported.
 BaselineVerdict hold_against(const Baseline& baseline, const MeasureAgain& measure, const Tolerances& tolerances = {});
 
 /// Reasons why a metric is n/a in a baseline although it was measured.

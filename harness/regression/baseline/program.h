@@ -55,8 +55,8 @@ struct SiteEntry : runs::SiteKey, SiteRange {
   RESULT("site", "A call stack of a program.");
   MEMBER(kind, kSiteKindMeaning, kSiteKinds);
   MEMBER(stack,
-         "The program's own functions with their files, innermost first. They identify the call stack in another "
-         "build.",
+         "The program's own functions with their files, innermost first. These functions identify the call stack in "
+         "another build.",
          kMayBeEmpty);
   MEMBER(place, "The innermost of these functions, with the line of the call.");
   MEMBER(numbers, "The counts of the calls.");

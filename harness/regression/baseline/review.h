@@ -103,7 +103,7 @@ struct Review {
 };
 
 /// Reviews the changes (from compare_baselines and points_not_measured) between a baseline and a new measurement of all
-/// or some of its points. `changes` may be a subset of all differences, such as those that last.
+/// or some of its points. `changes` may be a subset of all differences, such as the differences that last.
 Review review_changes(const Baseline& before, const Baseline& after, std::vector<BaselineChange> changes);
 
 // The parts of a review: causes, groups, thresholds, words.

@@ -90,9 +90,9 @@ std::string example_words(const BaselineChange& change) {
 
 using Metrics = std::vector<Metric>;
 
-/// The words for a cause: a title, a subject, and two predicates (for what happens now, and for what no longer
-/// happens). If no function of findings judged the group, `more` and `less` replace the predicates. The same holds if
-/// `shown_by` lists metrics, and none of these metrics changed.
+/// The words for a cause: a title, a subject, and two predicates (for new behavior, and for behavior that ended). If no
+/// function of findings judged the group, `more` and `less` replace the predicates. If `shown_by` lists metrics and
+/// none of the listed metrics changed, `more` and `less` replace the predicates, too.
 struct CauseWords {
   const char* title;
   const char* subject;

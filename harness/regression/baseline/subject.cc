@@ -190,7 +190,7 @@ void add_tolerance(const std::string& word, Tolerances& tolerances) {
                      "give METRIC=N, as in calloc_faults=2, zeroed_bytes=4KiB or returned_bytes=5%");
   }
   if (!tolerances.emplace(metric, *tolerance).second) {
-    throw UsageError(fmt::format("--tolerance {} is given twice", row_of(metric).key), "give it once");
+    throw UsageError(fmt::format("--tolerance {} is given twice", row_of(metric).key), "give each metric once");
   }
 }
 

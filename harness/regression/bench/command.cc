@@ -328,7 +328,7 @@ struct Options {
 ExitStatus bench(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   if (words.empty()) {
-    throw UsageError("no command is given", "put it after --, as in zerotax bench -- ./benchmark");
+    throw UsageError("no command is given", "give a command after --, as in zerotax bench -- ./benchmark");
   }
   constexpr std::int64_t kMostRounds = 200;
   if (options.rounds < static_cast<std::int64_t>(fewest_rounds(1)) || options.rounds > kMostRounds) {

@@ -198,7 +198,7 @@ class Bisecting {
     const LineFound line = search(from, source->commit);
     if (!line.first) {
       merge.sentence =
-          fmt::format("{}; which commit of that line did it cannot be decided: some cannot be measured.", brought);
+          fmt::format("{}; the commit on that line is unknown, because some commits cannot be measured.", brought);
       return std::nullopt;
     }
     merge.sentence = fmt::format("{}; within that line {} is the first.", brought, line.first->name());

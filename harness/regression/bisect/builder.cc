@@ -82,7 +82,7 @@ std::string last_words_of(const std::string& log) {
   for (const std::string& line : errors.empty() ? last : errors) {
     text += (text.empty() ? "" : " | ") + first_characters(printable(line), kLongest);
   }
-  return text.empty() ? "it said nothing" : text;
+  return text.empty() ? "the build printed nothing" : text;
 }
 
 std::string script_of(const Recipe& recipe, const RecipePlaces& places) {

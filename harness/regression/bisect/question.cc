@@ -61,7 +61,7 @@ Difference difference_between(const Versions& versions, Version& before, Version
       changes = verdict.changes;
       difference.unsteady = verdict.unsteady;
       difference.unsteady.insert(difference.unsteady.end(), verdict.by_the_clock.begin(), verdict.by_the_clock.end());
-      // The earlier version may vary, too, so the same part of it is measured again.
+      // The earlier version may vary, too, so this part of the earlier version is measured again.
       const baseline::BaselinePart part = part_of(changes);
       const baseline::Baseline again = measure_part(*old_library, grid.timeout_s, part, {old.clock, 0}, look);
       std::vector<std::string> moved;

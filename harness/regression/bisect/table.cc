@@ -181,7 +181,7 @@ std::string report_draft(const BisectRequest& request, const Bisection& found, c
     for (const Finding& finding : outcome.findings) text += markdown_escaped(finding.sentence) + "\n\n";
   }
   if (outcome.difference) {
-    text += fmt::format("All that changed in the metrics of `zerotax check`: {}\n\n",
+    text += fmt::format("All changes of the metrics of `zerotax check`: {}\n\n",
                         markdown_escaped(outcome.difference->sentence));
   }
   text += fmt::format("## The commit\n\n{}\n{}\n", commit_lines(found.author_of_change()),

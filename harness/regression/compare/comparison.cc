@@ -84,8 +84,8 @@ std::string figure_text(const Measured<std::int64_t>& figure) {
 std::string work_text(const CompareVerdict& verdict) {
   std::string text = "work of an operation, in every process\n";
   for (const WorkChange& change : verdict.work) {
-    const char* meaning = change.direction == 0  ? "no difference proven"
-                          : !change.decides      ? "too little to decide anything"
+    const char* meaning = change.direction == 0  ? "no difference is proven"
+                          : !change.decides      ? "the difference is too small for a verdict"
                           : change.direction > 0 ? "more"
                                                  : "less";
     text += wrap(fmt::format("{}: OLD {}, NEW {}: {}", change.name, figure_text(change.before),

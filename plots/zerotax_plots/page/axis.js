@@ -44,7 +44,7 @@ function xScale(unit, log, low, high, width) {
     .range([0, width]);
 }
 
-// Times and rates have no zero. Counts and bytes have one, which a log axis shows below the smallest other value.
+// Times and rates have no zero. Counts and bytes have a zero, which a log axis shows below the smallest other value.
 function yScale(unit, log, values, height) {
   const zero = unit === "count" || unit === "bytes" || unit === "share";
   let high = 0,

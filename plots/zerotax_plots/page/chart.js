@@ -34,12 +34,12 @@ function thinned(xs, ys, from, to, x) {
   return kept;
 }
 
-// Returns why a line has no value there, such as "n/a: no clock" or "crashed: signal 11".
+// Returns why a line has no value at a place, such as "n/a: no clock" or "crashed: signal 11".
 function reasonText(line, place) {
   return (line.na && line.na[place]) || "n/a";
 }
 
-// Returns groups of places that a line may join: between them is neither a gap nor a threshold (a size in line.cuts, the
+// Returns groups of places that a line may join: no gap and no threshold lies between them (a size in line.cuts, the
 // first with the new behavior).
 function joined(line, kept) {
   const parts = [];

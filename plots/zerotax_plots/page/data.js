@@ -7,7 +7,8 @@ function why(value) {
   return Points.reasons[-1 - value];
 }
 
-// The shown case, touched fraction and thread: the measured one that is nearest to the address.
+// Returns the case, touched fraction and thread to show: those of the address if they were measured, otherwise the
+// first.
 function view() {
   const groups = Points.groups;
   const wanted = State.get("case", Points.cases[0]);
@@ -32,8 +33,8 @@ function shown() {
   return view().groups.filter(group => !off.has(Points.series[group[3]].name));
 }
 
-// Returns the thresholds of a line, in bytes and in words: those of its touch and thread or, if these were not searched,
-// all thresholds of its allocator. For every case, they are sizes at which calloc itself changes.
+// Returns the thresholds of a line, in bytes and in words: those of the line's touch and thread or, without a search
+// there, all thresholds of the line's allocator. In every case, a threshold is a size at which calloc itself changes.
 function thresholdsOf(name, touch, thread) {
   const lanes = ((Data.thresholds && Data.thresholds.lanes) || []).filter(lane => lane.name === name);
   const lane = lanes.find(each => each.touch === touch && each.thread === thread);

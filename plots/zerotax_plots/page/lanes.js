@@ -1,5 +1,5 @@
 "use strict";
-// The map of thresholds: a bar for each lane. Its pieces show what calloc does, and its marks where that changes.
+// The map of thresholds: a bar for each lane. Pieces of a bar show calloc's behavior, and marks show where it changes.
 class LaneMap {
   constructor(figure, part) {
     this.part = part;

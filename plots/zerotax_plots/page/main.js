@@ -185,7 +185,8 @@ function render(keys) {
   for (const figure of figures.values()) if (figure.frame.x) figure.frame.drawPin();
 }
 
-// Such a link changes what it names, and leaves the rest of the view unchanged: theme, deselected allocators.
+// A link changes only the parts of the view that the link names. The theme and deselected allocators, for example,
+// stay.
 function follow(event) {
   const anchor = event.target.closest("a[href^='#']");
   if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey) return;

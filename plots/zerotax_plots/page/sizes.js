@@ -88,7 +88,7 @@ class SizeChoice {
     }
   }
 
-  // The table shows medians. If a point has several kinds of calls, they are listed below it.
+  // The table shows medians. If a point has several kinds of calls, the kinds are listed below the point.
   tellKinds(name, lines) {
     const words = html("p", {}, this.unlike);
     html("b", {}, words, name);

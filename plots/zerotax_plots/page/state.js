@@ -31,7 +31,7 @@ const State = {
     const text = new URLSearchParams([...this.values].sort()).toString();
     history.replaceState(null, "", text ? `#${text}` : "#");
   },
-  // Listeners get the changed keys, or nothing if all of them may have changed.
+  // Listeners get the changed keys, or nothing if all keys may have changed.
   tell(keys) {
     for (const listener of this.listeners) listener(keys);
   },

@@ -41,8 +41,8 @@ struct zerotax_commit {
   uint64_t last;      /* timestamp of the last record */
 };
 
-/* The place where a thread records. The struct is in memory that the kernel clears in a forked child (MADV_WIPEONFORK).
- * The cleared limit, 0, sends the child's first record to the slow path. */
+/* The place where a thread records an event. The struct is in memory that the kernel clears in a forked child
+ * (MADV_WIPEONFORK). The cleared limit, 0, sends the child's first record to the slow path. */
 struct zerotax_lane {
   uint64_t busy; /* a record is being made, so a signal handler must not use this lane */
   char* cursor;

@@ -1,4 +1,7 @@
-"""The allocators of tests/planted/proved: each planted mistake is there, the correct ones have no mistake, and programs start."""
+"""The allocators of tests/planted/proved: each planted mistake exists, and the correct allocators have no mistake.
+
+Programs start under all of these allocators.
+"""
 import csv
 import os
 import subprocess

@@ -66,7 +66,7 @@ TEST_F(Programs, OfAllKindsOfOperationsFindNothingInTheCLibrary) {
 }
 
 TEST_F(Programs, FindABrokenPromise) {
-  // The promise of malloc's row is changed to zeros, which a block with earlier contents breaks.
+  // The row changes malloc's promise to zeros. A reused block with its old contents breaks this promise.
   const std::string api = "malloc n zero free p\n";
   const Ops ops{{.kind = kOpCall, .fill = kFillAll, .id = 1, .row = kMalloc, .n = 200},
                 {.kind = kOpFree, .id = 2, .block = 1},

@@ -1,4 +1,4 @@
-"""`zerotax-prove-calls` reaches what its kinds of episodes are for, and no library keeps it from ending in time."""
+"""`zerotax-prove-calls` reaches the events that its kinds of episodes aim at, and ends in time under every library."""
 import os
 import pathlib
 import subprocess
@@ -45,7 +45,7 @@ HOSTILE = {
                           "stopped a program in which the library is loaded does not start within 8 s"),
     "exits_later": ("static int n; static void hook(void) { if (++n == 900) exit(0); }", 1, "finding exited"),
     "hangs_later": ("static int n; static void hook(void) { if (++n == 900) for (;;) pause(); }", 1, "finding hung"),
-    # printf would call malloc, and so the hook.
+    # printf would call malloc, which would call the hook again.
     "prints": (r'static void hook(void) { write(1, "finding not_zero id=1\n", 22); }', 0, "features"),
     "lies": ("static void hook(void) {} size_t malloc_usable_size(void* p) { return *header(p) + 100000000; }", 1,
              "finding usable_too_large"),
@@ -67,7 +67,7 @@ def built(folder, code):
 
 
 def counters(done):
-    """Returns the numbers of each line by its words."""
+    """Returns the numbers of each line, by the words before the numbers."""
     found = {}
     for line in done.stdout.splitlines():
         words = line.split()
@@ -113,7 +113,7 @@ def test_episodes_that_reach_something_new_are_changed(tmp_path):
 
 
 def test_pages_that_nobody_zeroed_are_counted(tmp_path):
-    """free of this allocator takes blocks for zero that begin with zeros, and calloc writes nothing to these blocks."""
+    """free of this allocator takes a block for zero if it begins with zeros. calloc does not write to such a block."""
     library = PLANTED / "proved" / "libsamples_first_bytes.so"
     done = run(tmp_path / "record", "--kind", "reuse", "--without", "not_zero", "--without", "contents_changed",
                "--cpu-seconds", 8, "--seconds", 150, "--preload", library)

@@ -1,4 +1,4 @@
-"""`zerotax prove` finds planted mistakes, and writes programs that show them. Clean never stands without its extent."""
+"""`zerotax prove` finds planted mistakes, and writes programs that show them. A clean verdict states its extent."""
 import json
 import subprocess
 import time
@@ -10,7 +10,7 @@ from refusing import refused
 pytestmark = pytest.mark.timeout(400)
 if not (BUILD / "libexec" / "zerotax-prove-calls").exists():
     pytest.skip("zerotax-prove-calls is not built with a sanitizer", allow_module_level=True)
-# With --size, no thresholds are searched.
+# With --size, prove searches for no thresholds.
 QUICK = ["--size", "128KiB", "--seed", "1"]
 
 

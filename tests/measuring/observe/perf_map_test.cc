@@ -47,7 +47,7 @@ TEST(PerfMapNames, DamagedLinesNameNothingAndAreCounted) {
   names.add("1000 20 one\nnonsense\n");
   EXPECT_EQ(names.damage(), "line 2 is damaged");
   names.add("2000 zz two\n3000 10\n-1 10 x\nffffffffffffffff 10 over the end\n\n4000 0 empty\n");
-  EXPECT_EQ(names.damage(), "6 lines are damaged, line 2 first");
+  EXPECT_EQ(names.damage(), "6 lines are damaged, and line 2 is the first");
   EXPECT_EQ(name_at(names, 0x1000), "one");
   EXPECT_EQ(name_at(names, 0x2000), "");
   std::string endless(1 << 20, 'a');

@@ -3,9 +3,9 @@
 /* A small, correct malloc family that keeps track of zeros, and skips what calloc need not clear. A planted allocator
    replaces one policy (a weak function of policies.c) by one that is wrong, or by one that only looks wrong.
 
-   Blocks of up to kMostSmall bytes come from size classes: a list per thread and class, behind them a central list, and
-   behind that spans that threads carve. Larger blocks have a mapping each, with the header on a page of its own. Freed
-   mappings are kept for reuse, and purged when they are kKeptMs old. */
+   Blocks of up to kMostSmall bytes come from size classes. Each thread has a list per class, a central list refills the
+   threads' lists, and threads carve new blocks from spans. Larger blocks have a mapping each, with the header on a page
+   of its own. Freed mappings are kept for reuse, and purged when they are kKeptMs old. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,14 +17,14 @@ enum { kSpan = 256 << 10, kHeader = 64, kPurgeInstead = 1 << 20, kLargeClass = 0
 /* The header, directly before the bytes of a block. */
 struct block {
   uint64_t stamp;     /* counts the blocks handed out; no code reads it */
-  struct block* base; /* itself, or for an aligned block the one that contains it */
+  struct block* base; /* the block itself, or the block that contains an aligned block */
   struct block* next; /* in a list of free blocks */
   size_t capacity;    /* bytes */
   size_t asked;       /* bytes of the last request */
   size_t dirty;       /* all bytes from this offset on are known to be zero */
   uint64_t freed_ms;
   uint16_t class_index; /* kLargeClass for a mapping of its own */
-  uint16_t owner;       /* the thread's cache that handed it out */
+  uint16_t owner;       /* the thread's cache that handed out the block */
   uint32_t flags;       /* for the planted allocators */
 };
 
@@ -83,7 +83,7 @@ bool product(size_t count, size_t size, size_t* bytes);
 /* Returns the number of bytes to reserve for a request. */
 size_t needed(size_t bytes);
 size_t class_for(size_t bytes);
-/* Returns `dirty` of a new block. */
+/* Returns the value of `dirty` for a new block. */
 size_t mark_of_new(size_t capacity);
 size_t usable(const struct block* block);
 /* Makes the first count * size bytes zero. */
@@ -96,9 +96,9 @@ void freed(struct block* block, struct block* given);
 void give_small(struct block* block);
 void give_large(struct block* block);
 struct block* take_kept(size_t bytes);
-/* Purges a kept block but for its first `keep` bytes, whole pages. */
+/* Purges whole pages of a kept block, except its first `keep` bytes. */
 void purge(struct block* block, size_t keep);
-/* Purges what is old. The lock is held. */
+/* Purges kept blocks that are kKeptMs old. The lock is held. */
 void age(void);
 size_t most_kept_bytes(void);
 int trim(size_t pad);

@@ -49,7 +49,8 @@ static struct block* take(size_t bytes) {
   return block;
 }
 
-/* Returns the block that the program got: the aligned block or, for most, the whole one. */
+/* Returns the offset of the program's block in the whole block. The offset is 0 unless the program's block is
+   aligned. */
 static size_t offset_of(struct block* given) { return (size_t)((char*)given - (char*)given->base); }
 
 static void* take_aligned(size_t alignment, size_t bytes) {

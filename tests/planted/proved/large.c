@@ -56,7 +56,7 @@ struct block* take_large(size_t bytes) {
   return block != NULL ? block : without_memory(bytes);
 }
 
-/* Keeps a freed block, and unmaps the oldest ones beyond the limits. */
+/* Keeps a freed block, and unmaps the oldest kept blocks beyond the limits. */
 void keep_large(struct block* block) {
   struct block* out = NULL;
   block->freed_ms = now_ms();
@@ -92,7 +92,7 @@ bool return_pages(struct block* block, size_t keep) {
   return end <= keep || madvise(data_of(block) + keep, end - keep, MADV_DONTNEED) == 0;
 }
 
-/* A block may grow within its mapping. If it becomes smaller by 16 pages or more, these pages are returned at once. */
+/* A block may grow within its mapping. A block that becomes smaller by 16 pages or more returns these pages at once. */
 bool resize_large(struct block* block, size_t bytes) {
   if (bytes > block->capacity || bytes < block->capacity / 4) return false;
   const size_t keep = page_ceiling(bytes);

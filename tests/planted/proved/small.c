@@ -22,7 +22,7 @@ __attribute__((constructor)) static void watch_ends_of_threads(void) {
   key_made = pthread_key_create(&key, end_thread) == 0;
 }
 
-/* The first cache is shared by all threads without one, and needs the lock. */
+/* All threads without their own cache share the first cache, which needs the lock. */
 struct cache* own_cache(void) {
   if (own != NULL || ended) return own;
   lock();
@@ -109,7 +109,7 @@ void push_central(struct block* block) {
   central[block->class_index] = block;
 }
 
-/* A block of another thread, and one too many, goes to the central list. */
+/* A block of another thread goes to the central list, and so does a block beyond the list's limit. */
 void keep_small(struct block* block) {
   struct cache* cache = own_cache();
   const size_t class_index = block->class_index;

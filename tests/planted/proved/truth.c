@@ -1,5 +1,5 @@
 /* truth NAME: runs one sequence under the preloaded allocator. Exit status 0: no promise broken, 1: broken.
-   truth --all: runs each sequence in a process of its own, and prints the names of the broken ones. */
+   truth --all: runs each sequence in a process of its own, and prints the sequences that broke a promise. */
 #define _GNU_SOURCE
 #include "truth.h"
 

@@ -95,7 +95,7 @@ static bool threshold_itself(void) { return reuse(128 << 10, 1, 128 << 10); }
 static bool purge_without_rest(void) { return reuse(2 * kMiB + 100, 1, 2 * kMiB + 100); }
 static bool clears_by_element(void) { return reuse(117, 9, 13); }
 
-/* Only the first and the last page are written and looked at. */
+/* Writes and checks only the first and the last page. */
 static bool length_of_32_bits(void) {
   enum { kLooked = 4096 };
   const size_t bytes = ((size_t)4 << 30) + ((size_t)64 << 10);

@@ -8,7 +8,7 @@
 
 #include "truth.h"
 
-/* The whole mapping of an aligned block, in multiples of this alignment. */
+/* Size of the mapping of an aligned block, as a multiple of this alignment. */
 enum { kAlignment = 65536, kWhole = 266240 };
 
 static bool aligned_head(void) {
@@ -56,7 +56,7 @@ static bool purge_misses_last_page(void) { return reuse_after(20); }
 static bool madv_free_is_zero(void) { return reuse_after(20); }
 static bool decays_in_halves(void) { return reuse_after(12); }
 
-/* Leaves the process this much address space beyond what it has. */
+/* Limits the process to this much more address space than it has. */
 static void limit_memory(size_t more) {
   char text[64] = "";
   const int file = open("/proc/self/statm", O_RDONLY);

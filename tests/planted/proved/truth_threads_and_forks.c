@@ -98,7 +98,8 @@ static void* free_passed(void* unused) {
   return unused;
 }
 
-/* One block goes to the other thread. Asks for blocks, which stay allocated, until the same block comes back. */
+/* Gives one block to the other thread. Then allocates blocks, and keeps them, until the allocator returns the first
+   block again. */
 static bool publishes_before_marking(void) {
   pthread_t thread;
   bool broken = false;

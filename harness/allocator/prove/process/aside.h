@@ -1,13 +1,16 @@
 #pragma once
 
-/* Findings of functions that are no standard functions. Such a finding does not end the search, because a mistake in
- * calloc is more important. The function is left out, and the first such finding is reported at the end. */
+/* Findings of functions other than the standard functions. A finding of another function does not end the search,
+ * because a mistake in calloc is more important. Later episodes do not call the function, and the end of the search
+ * reports the first finding. */
 
 #include "prove/process/slot.h"
 
-/* Keeps the finding of the slot if its function is no standard function, and returns whether it is kept. */
+/* Keeps the slot's finding if the finding's function is not a standard function. Returns whether the finding is
+ * kept. */
 int keep_aside(const struct slot* slot, const char* record);
-/* Enters in a head the functions that are kept aside, so that no further episode calls them. */
+/* Enters in a head the functions with a kept finding, so that no further episode calls the functions. */
 void leave_kept_out(struct head* of);
-/* Puts the first kept record in the place of the record, and returns its head; NULL if there is none. */
+/* Replaces the record by the first kept record, and returns the kept record's head. Returns NULL without a kept
+ * record. */
 const struct head* take_aside(const char* record);

@@ -100,7 +100,8 @@ void forget_pagemap(void) {
   pagemap = -2;
 }
 
-/* Reads the page table entries of `pages` pages from address `page` on. Without them, all pages count as populated. */
+/* Reads the page table entries of `pages` pages from address `page` on. If the entries cannot be read, all pages count
+ * as populated. */
 static void look_up(uintptr_t page, uint64_t pages, uint64_t* entries) {
   if (pagemap == -2) pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   const size_t bytes = pages * sizeof *entries;

@@ -1,7 +1,7 @@
 #pragma once
 
-/* The bytes that the program writes to blocks, and their verification. A block's pattern depends on its key and on the
- * place within the block, and none of its bytes is zero. */
+/* The bytes that the program writes to blocks, and their verification. A block's pattern depends on the block's key and
+ * on the place within the block, and no byte of the pattern is zero. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,14 +19,15 @@ struct contents {
 
 /* Writes to a block of `bytes` bytes. `usable` is at least `bytes`. */
 void write_contents(char* block, uint64_t bytes, uint64_t usable, uint32_t key, enum fill fill);
-/* Verifies the first `limit` bytes of a block of `bytes` bytes. Returns the first wrong byte or kAllRight. */
+/* Verifies the first `limit` bytes of a block of `bytes` bytes. Returns the offset of the first wrong byte, or
+ * kAllRight. */
 int64_t verify_contents(const char* block, uint64_t bytes, uint64_t limit, struct contents contents);
-/* Returns the first byte of [from, to) that is not zero, or kAllRight. Of pages that are not populated, it reads one in
- * 16 in ranges of 1 MiB and more, because private anonymous memory without a page reads as zeros. */
+/* Returns the offset of the first byte of [from, to) that is not zero, or kAllRight. In ranges of 1 MiB and more, the
+ * function reads only one in 16 unpopulated pages, because private anonymous memory without a page reads as zeros. */
 int64_t first_nonzero(const char* block, uint64_t from, uint64_t to);
 /* Returns the number of bytes in [from, to) that are not zero, up to 1 GiB. */
 uint64_t nonzero_bytes(const char* block, uint64_t from, uint64_t to);
 /* Returns the number of the block's whole pages, and in `populated` how many of them have a physical page. */
 uint64_t whole_pages(const char* block, uint64_t bytes, uint64_t* populated);
-/* Forgets the open page table of this process, because a child of fork has another one. */
+/* Closes this process's page table, because a child of fork has a page table of its own. */
 void forget_pagemap(void);

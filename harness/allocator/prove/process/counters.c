@@ -11,7 +11,7 @@ static const char* const kOpKindNames[kOpKinds] = {"",      "call", "free",  "fi
 const char* const kind_names[kEpisodeKinds] = {"classes", "mixed", "reuse", "free_running", "huge", "pauses"};
 static const char* const kEventNames[kEvents] = {"pause", "trim", "limit", "fork", "thread_end"};
 
-/* Adds the counters of a head, which follow one another, to the sum. */
+/* Adds a head's counters, which lie one after another, to the sum. */
 static void add_counters(struct head* sum, const struct head* of) {
   const size_t from = offsetof(struct head, calls);
   const size_t words = (offsetof(struct head, feature_count) - from) / sizeof(uint64_t);
@@ -34,7 +34,7 @@ static void print_named(const char* name, const char* const* names, const uint64
   for (int i = from; i < to; ++i) print_line("%s %s %llu", name, names[i], (unsigned long long)values[i]);
 }
 
-/* Pages that nobody zeroed are known only while they are watched, in a quarter of the episodes. */
+/* Only watched pages can show that nobody zeroed them, and a quarter of the episodes watches pages. */
 static void print_by_nobody(const struct head* sum, uint32_t why_unwatched) {
   if (why_unwatched != 0) {
     print_line("zeroed_by_nobody na the kernel cannot watch pages for writes (userfaultfd, PAGEMAP_SCAN): %s",

@@ -16,5 +16,5 @@ struct run_facts {
 };
 
 extern const char* const kind_names[kEpisodeKinds];
-/* Prints the counters of the slots together. */
+/* Prints the sums of the slots' counters. */
 void print_counters(const struct slot* slots, uint32_t count_of_slots, const struct run_facts* facts);

@@ -50,7 +50,8 @@ void print_finding(const struct head* of) {
       (unsigned long long)of->found.bytes, (unsigned long long)of->found.at, (unsigned long long)of->found.detail);
 }
 
-/* Enters a finding in the head and ends the process. Only the first finding of several threads counts. */
+/* Enters a finding in the head and ends the process. If several threads have a finding, only the first finding
+ * counts. */
 static _Noreturn void fail(enum finding finding, uint64_t at, uint64_t detail, const struct block* block) {
   uint32_t none = kNoFinding;
   if (!__atomic_compare_exchange_n(&head->finding, &none, finding, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
@@ -82,7 +83,7 @@ static uint64_t usable_of(const struct block* block) {
   return block->bytes;
 }
 
-/* Returns how many bytes the program may write, after a check that they belong to no other block and are mapped. */
+/* Checks that the block's usable bytes are mapped and belong to no other block. Returns the number of usable bytes. */
 static uint64_t writable_of(const struct block* block) {
   const uint64_t usable = usable_of(block);
   if (usable == block->bytes || is_ignored(kUsableTooLarge)) return block->bytes;
@@ -112,7 +113,7 @@ int overflows(const struct row* row, const struct op* op) {
 
 static void add(struct block* block, uint32_t id) {
   block->is_live = 1;
-  if (block->bytes == 0) return; /* Several blocks of no bytes may have one address. */
+  if (block->bytes == 0) return; /* Several blocks of 0 bytes may have the same address. */
   const uintptr_t from = (uintptr_t)block->at;
   const uint32_t other = add_range((struct range){from, from + block->bytes, id});
   if (other != 0) fail(kOverlap, (uint64_t)(block->at - blocks[other].at), other, block);
@@ -131,7 +132,7 @@ static void check_alignment(const struct block* block) {
     fail(kMisaligned, (uintptr_t)block->at % page_bytes(), 0, block);
 }
 
-/* Checks what the function promises of the bytes of its result. `usable` is the usable size of the old block. */
+/* Checks the function's promise about the bytes of its result. `usable` is the usable size of the old block. */
 static void check_promise(const struct row* row, const struct block* block, const struct block* old, uint64_t usable) {
   uint64_t zeros_from = block->bytes;
   if (row->promise == kPromiseZero) zeros_from = 0;
@@ -192,7 +193,7 @@ static void call(const struct op* op) {
 
 static void release(struct block* block, unsigned thread) {
   verify_block(block);
-  if (block->bytes % 8 == 0) usable_of(block); /* a part of the blocks is enough */
+  if (block->bytes % 8 == 0) usable_of(block); /* checks the usable size of some blocks, which is enough */
   note_free(block, thread);
   remove_block(block);
   release_block(&rows[block->row], (struct operand){block->at, block->bytes}, block->lg);
@@ -202,7 +203,7 @@ void verify_all(void) {
   for (size_t i = 0; i < range_count(); ++i) verify_block(&blocks[range_at(i).id]);
 }
 
-/* Writes to a block, frees it, and has the same number of bytes zeroed again, three times. */
+/* Three times, writes to a block, frees the block, and calls calloc for the same number of bytes. */
 static void zero_again(const struct op* op, struct block* block) {
   const struct op same = {.n = 1, .m = block->bytes};
   for (int i = 0; i < kChildCalls && block->is_live; ++i) {
@@ -216,7 +217,7 @@ static void zero_again(const struct op* op, struct block* block) {
   }
 }
 
-/* The child checks all blocks, and has memory zeroed in the place of one of them and for a new block of m bytes. */
+/* The child checks all blocks, replaces one block by a block of calloc, and calls calloc for a new block of m bytes. */
 static _Noreturn void be_child(const struct op* op) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   forget_pagemap();

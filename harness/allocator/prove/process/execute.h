@@ -17,7 +17,7 @@ struct block {
   uint8_t lg;
   uint8_t is_live;
   uint8_t keeps_zero_promise; /* allocated by a function that promises zeros, and not written beyond its bytes */
-  uint8_t thread;             /* that allocated it */
+  uint8_t thread;             /* the thread that allocated the block */
 };
 
 /* Blocks by id. */
@@ -25,15 +25,15 @@ extern struct block* blocks;
 
 /* Maps memory for ids below `ids` and for `most_live` live blocks. */
 void open_blocks(uint64_t ids, uint64_t most_live);
-/* Performs a call, free, fill, verification, fork, pause, trim or limit. A finding is entered in the head and ends the
+/* Performs a call, free, fill, verification, fork, pause, trim or limit. Enters a finding in the head and then ends the
  * process with status 1. */
 void perform(const struct op* op);
-/* Makes a finding also be printed. */
+/* Makes `perform` also print a finding. */
 void print_findings(void);
 /* Verifies all live blocks. */
 void verify_all(void);
-/* Returns whether the product of n and m is larger than any size. */
+/* Returns whether the product of n and m is too large for a size_t. */
 int overflows(const struct row* row, const struct op* op);
 extern const char* const finding_names[kFindings];
-/* Prints the finding that the head has. */
+/* Prints the head's finding. */
 void print_finding(const struct head* of);

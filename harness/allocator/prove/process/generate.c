@@ -42,7 +42,7 @@ uint64_t some_size(struct generator* generator) {
   return draw_size(&generator->random, profile->most_size);
 }
 
-/* Splits a size into two factors. The product may be a little smaller. */
+/* Splits a size into two factors. The product may be a little smaller than the size. */
 static void split(struct generator* generator, uint64_t size, struct op* op) {
   uint64_t factor = 1;
   /* Two factors below 4 GiB reach products that are computed in 32 bits. */
@@ -69,7 +69,7 @@ static void overflow(struct generator* generator, struct op* op) {
     case 0:
       for (int i = 0; i < 6; ++i) inverse *= 2 - odd * inverse;
       op->n = odd;
-      op->m = inverse * (1 + below(generator, 256)); /* The product wraps around to that number below 257. */
+      op->m = inverse * (1 + below(generator, 256)); /* The product wraps around to the random number from 1 to 256. */
       break;
     case 1:
       op->n = (uint64_t)1 << shift;
@@ -113,7 +113,7 @@ uint64_t other_size(struct generator* generator, uint64_t bytes) {
   return size == 0 ? 1 : size > most ? most : size;
 }
 
-/* Finds a live block that the row may use. Returns 0 if it finds no such block. */
+/* Finds a live block that the row may use. Returns 0 if the search finds no block. */
 static uint32_t source_for(struct generator* generator, const struct row* row) {
   for (int i = 0; i < kTries && generator->live_count != 0; ++i) {
     const uint32_t id = some_live(generator);
@@ -121,7 +121,7 @@ static uint32_t source_for(struct generator* generator, const struct row* row) {
     const struct row* const maker = &rows[block->row];
     if (block->bytes == 0 || maker->release != row->release) continue;
     if (row->promise >= kPromiseGrown && !block->keeps_zero_promise) continue;
-    /* reallocation of an aligned block by operator new is no right of a program. */
+    /* A program may not reallocate an aligned block of operator new. */
     if (row->promise == kPromiseKeep && strncmp(maker->symbol, "_Zn", 3) == 0) continue;
     return id;
   }
@@ -251,7 +251,7 @@ static void make_mixed(struct generator* generator, struct op* op) {
   }
 }
 
-/* Takes the next step of the plan whose block exists. Returns 0 at the plan's end. */
+/* Takes the plan's next step, and skips steps whose block does not exist. Returns 0 at the plan's end. */
 static int take_step(struct generator* generator, struct op* op) {
   while (generator->step < generator->steps) {
     struct step* const step = &generator->plan[generator->step++];

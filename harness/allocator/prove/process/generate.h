@@ -11,7 +11,7 @@
 
 enum { kMostSteps = 48 };
 
-/* A planned operation. `uses` is the step whose block it uses, or -1. */
+/* A planned operation. `uses` is the step whose block the operation uses, or -1. */
 struct step {
   struct op op;
   int uses;
@@ -22,10 +22,10 @@ struct generator {
   const struct profile* profile;
   uint64_t random;
   uint64_t calls;
-  uint64_t bytes; /* that its calls asked for */
+  uint64_t bytes; /* bytes that all calls asked for */
   uint64_t live_bytes;
   uint64_t paused; /* microseconds */
-  uint32_t* live;  /* ids in order of allocation, except after frees in any order */
+  uint32_t* live;  /* ids of blocks in order of allocation, except after frees in any order */
   uint32_t live_count;
   uint32_t live_room;
   uint32_t thread;
@@ -37,7 +37,7 @@ struct generator {
   int is_limited;
   struct step plan[kMostSteps];
   int steps;
-  int step;      /* the next one */
+  int step;      /* the next step */
   int performed; /* the step of the last operation, or -1 */
 };
 
@@ -48,7 +48,7 @@ int next_op(struct generator* generator, struct op* op);
 void settle(struct generator* generator, const struct op* op);
 void adopt(struct generator* generator, uint32_t id);
 
-/* The parts that plans (histories.c) are made of. */
+/* The functions from which histories.c makes plans. */
 uint64_t some_size(struct generator* generator);
 /* The size that a reallocation asks for. */
 uint64_t other_size(struct generator* generator, uint64_t bytes);

@@ -35,8 +35,8 @@ static enum episode_kind kind_of(uint64_t number, double seconds_left) {
   return kind == kEpisodeFree && head->threads < 2 ? kEpisodeMixed : kind;
 }
 
-/* Returns a kept episode of the kind, so that the kinds keep their turns, or NULL. The newest are preferred, because
- * their features are rare. */
+/* Returns a kept episode of this kind, or NULL. The kind stays the same, so that the kinds take turns. The
+ * newest episodes are preferred, because their features are rare. */
 static const struct kept* some_kept(uint64_t* random, uint32_t kind) {
   const uint64_t room = kept_count < kKept ? kept_count : kKept;
   for (int i = 0; i < kTries && room != 0 && !is_seed_only; ++i) {

@@ -7,12 +7,12 @@
 
 /* Enters the kind, the genes and the seed of the episode with this number. */
 void choose_episode(struct head* of, uint64_t seed, uint64_t number, double seconds_left);
-/* Remembers the episode, if it reached new features, and merges its features. */
+/* Keeps the episode if the episode reached new features, and adds its features to the known features. */
 void note_outcome(const struct head* of);
-/* Enters the features that are known, so that the episode counts new ones only. */
+/* Enters the known features in the head, so that the episode counts only new features. */
 void give_features(struct head* of);
 uint64_t known_features(void);
-/* Returns the number of episodes that were changed, and in `kept` how many are remembered. */
+/* Returns the number of changed episodes, and in `kept` the number of kept episodes. */
 uint64_t changed_episodes(uint64_t* kept);
-/* Turns off the changes. */
+/* From now on, draws every episode from the seed, and changes no kept episode. */
 void use_seed_only(void);

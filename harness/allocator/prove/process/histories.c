@@ -9,8 +9,8 @@ enum { kMostNeighbors = 3, kMostMade = 10, kMostRounds = 3, kTries = 8 };
 /* A history that is being planned. */
 struct history {
   struct generator* generator;
-  uint64_t bytes; /* of the block */
-  int block;      /* the step that made it */
+  uint64_t bytes; /* size of the block */
+  int block;      /* the step that made the block */
   int is_limited;
 };
 
@@ -24,7 +24,7 @@ static struct op* add_step(struct history* history, enum op_kind kind, int uses)
   return &step->op;
 }
 
-/* Lets another thread perform the following steps, which it may have to start. */
+/* Makes another thread perform the following steps, and adds a step that starts the thread if necessary. */
 static void switch_thread(struct history* history) {
   struct generator* const generator = history->generator;
   if (generator->profile->threads < 2 || below(generator, 2) == 0) return;
@@ -69,7 +69,7 @@ static int make_block(struct history* history, uint64_t bytes, uint32_t row) {
   return generator->steps - 1;
 }
 
-/* Reallocates the block or writes to it again. Only realloc itself can be planned before its block is known. */
+/* Reallocates the block or writes to it again. Of the functions that reallocate, only realloc itself is planned. */
 static void change_block(struct history* history) {
   struct generator* const generator = history->generator;
   const struct row* const maker = &rows[generator->plan[history->block].op.row];
@@ -86,7 +86,7 @@ static void change_block(struct history* history) {
   }
 }
 
-/* The bytes that stay with a trim, or of a limit, related to the block. */
+/* Returns the bytes that a trim keeps or a limit allows: a number related to the block's size. */
 static uint64_t part_of_block(struct history* history) {
   const uint64_t page = page_bytes();
   const uint64_t choice = below(history->generator, 4);
@@ -140,7 +140,7 @@ static uint64_t related_size(struct history* history) {
   return other_size(generator, history->bytes);
 }
 
-/* Frees the block, lets something happen, and has memory zeroed. */
+/* Adds steps that free the block, cause an event such as a fork or a pause, and usually have the next block zeroed. */
 static void add_round(struct history* history) {
   struct generator* const generator = history->generator;
   switch_thread(history);
@@ -157,7 +157,7 @@ static void add_round(struct history* history) {
   history->bytes = bytes;
 }
 
-/* Takes memory near a limit until there is none, and has memory zeroed in the place of the last blocks. */
+/* Adds steps that allocate under a limit until no memory is left, then free blocks and call calloc in their place. */
 static void plan_shortage(struct history* history) {
   struct generator* const generator = history->generator;
   int made[kMostMade];
@@ -171,11 +171,12 @@ static void plan_shortage(struct history* history) {
   const int count_made = 2 + (int)below(generator, kMostMade - 1);
   for (int i = 0; i < count_made; ++i) {
     const int zeroing = below(generator, 2) == 0;
-    /* An allocator that runs out of memory may return some, which the next limit takes away. */
+    /* An allocator that runs out of memory may return memory to the kernel. The next limit then forbids this memory
+     * too. */
     if (i > 0 && below(generator, 2) == 0) add_step(history, kOpLimit, -1)->n = 1;
     made[i] = make_block(history, history->bytes, some_row(generator, 0, zeroing, zeroing ? kRowCalloc : kRowMalloc));
   }
-  /* The last blocks that exist are the first ones to go. A step of a block that does not exist is skipped. */
+  /* Frees the newest blocks first. Steps of blocks that do not exist are skipped. */
   for (int i = count_made - 1; i >= 0; --i) {
     add_step(history, kOpFree, made[i]);
     if (i % 2 == 0) made[i] = make_block(history, history->bytes, some_row(generator, 0, 1, kRowCalloc));

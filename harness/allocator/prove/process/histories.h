@@ -1,6 +1,6 @@
 #pragma once
 
-/* Plans short histories of one block, in which calloc must find out that memory is not zero. */
+/* Plans short histories of one block. In each history, calloc reuses memory that is not zero. */
 
 #include "prove/process/generate.h"
 

@@ -5,11 +5,11 @@
 
 enum { kPlaces = 1 << 17, kLookUp = 1 << 14, kMostLookUp = 1 << 26 };
 
-/* A freed block. A place holds the last block whose address maps there. Threads may race for a place, which can lose or
- * confuse a count. */
+/* A place in a hash table of freed blocks. The place holds the last freed block whose address has the place's hash.
+ * Threads may race for a place, which can lose or confuse a count. */
 struct place {
   uint64_t at;   /* address */
-  uint64_t when; /* the number of operations */
+  uint64_t when; /* the number of operations before the free */
   uint64_t bytes;
   uint8_t fill;
   uint8_t thread;
@@ -36,7 +36,7 @@ void note_free(const struct block* block, unsigned thread) {
                                     block->contents.fill, (uint8_t)thread, (uint8_t)is_watched};
 }
 
-/* Returns the doubling of a size, and its quarter of the doubling. */
+/* Returns the number of a size's class. Each doubling has four classes. */
 static uint64_t quarter(uint64_t bytes) {
   if (bytes < 4) return bytes;
   const unsigned lg = 63 - (unsigned)__builtin_clzll(bytes);

@@ -43,7 +43,7 @@ void print_line(const char* form, ...) {
   va_end(values);
 }
 
-/* Says why this program ends, to the supervisor or to the user. */
+/* Reports to the supervisor or to the user why this program ends. */
 static void write_message(const char* form, va_list values) {
   if (message == NULL) {
     write_line(STDERR_FILENO, form, values);

@@ -1,6 +1,6 @@
 #pragma once
 
-/* Output, memory and random numbers of this program itself, which does not use the allocator. */
+/* Output, memory and random numbers of this program. The functions do not use the allocator under test. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 /* Returns zeroed memory from mmap. Ends the process with status 3 if no memory is available. */
 void* reserve(size_t bytes);
-/* Makes all lines go to a file instead of the standard streams, where the library may print too. */
+/* Makes all lines go to a file instead of the standard streams, because the library may print to the streams. */
 void write_lines_to(const char* path);
 /* Makes give_up write to memory instead. The supervisor prints the message of an episode's process. */
 void keep_message_in(char* to, size_t room);

@@ -76,7 +76,7 @@ static void draw_rows(uint64_t random, struct profile* profile) {
 
 static void draw_fills(uint64_t random, struct profile* profile) {
   static const uint32_t kWeights[kFills] = {2, 8, 2, 2, 2, 2, 2, 2, 2, 2};
-  /* To write all of a large block takes much of an episode's time. */
+  /* Writing all bytes of a large block takes much of an episode's time. */
   static const uint32_t kSparse[kFills] = {1, 1, 4, 1, 4, 0, 1, 0, 4, 8};
   const uint32_t* const usual =
       profile->kind != kEpisodeMixed && profile->most_size > 4 * kMiB ? &kSparse[0] : &kWeights[0];
@@ -148,7 +148,8 @@ static void draw_events(uint64_t random, struct profile* profile) {
   profile->forks = has_threads ? 0 : chance(&random, 35, 10, 300);
   profile->limits = has_threads ? 0 : chance(&random, 30, 20, 500);
   profile->trims = chance(&random, 25, 2, 200);
-  /* Long pauses reach purges that wait for a second. Few episodes have them, because each takes more than a second. */
+  /* Long pauses reach purges that wait for a second. Few episodes have long pauses, because each pause takes more than
+   * a second. */
   profile->pauses = chance(&random, is_long ? 100 : 25, 2, 40);
   profile->most_pause = is_long ? 600000 * (1 + random_below(&random, 2)) : log_uniform(&random, 500, 60000);
   profile->all_pauses = is_long ? 1500000 : 120000;
@@ -193,7 +194,7 @@ struct profile draw_profile(const struct head* of) {
   }
   draw_events(of->genes[kGeneEvents], &profile);
   draw_threads(of->genes[kGeneThreads], &profile);
-  /* The first episodes are short, because many short sequences find most mistakes. */
+  /* The first episodes are short, because many short sequences find most mistakes soon. */
   if (of->episode < kShort && profile.calls > kShortCalls) profile.calls = kShortCalls;
   if (of->episode < kShort && profile.bytes > 64 * kMiB) profile.bytes = 64 * kMiB;
   return profile;

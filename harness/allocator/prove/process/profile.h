@@ -1,14 +1,14 @@
 #pragma once
 
 /* The settings of one episode: which functions, sizes, fills and threads its sequence has. Each episode draws a few
- * of each, because a sequence of everything reaches less than many sequences of something (swarm testing). Each group
- * of settings is drawn from a gene of its own, so that a profile can be changed in a part. */
+ * functions, sizes and fills, because many sequences of few kinds of calls reach more than one sequence of all kinds
+ * (swarm testing). Each group of settings is drawn from its own gene, so that one group can be changed alone. */
 
 #include <stdint.h>
 
 #include "prove/process/rows.h"
 
-enum { kHugeEvery = 24 }; /* episodes */
+enum { kHugeEvery = 24 }; /* one episode in 24 has huge blocks */
 enum { kPalette = 16, kMostThreads = 16, kTenThousand = 10000, kAlways = 16 };
 
 enum free_order { kLastFirst, kFirstFirst, kAnyOrder };
@@ -18,7 +18,7 @@ enum gene { kGeneSizes, kGeneRows, kGeneFills, kGeneThreads, kGeneEvents, kGeneS
 struct profile {
   enum episode_kind kind;
   uint64_t calls;
-  uint64_t bytes; /* that calls may return in all */
+  uint64_t bytes; /* bytes that all calls together may return */
   uint64_t most_size;
   uint64_t most_live_bytes;
   uint64_t most_pause; /* microseconds */
@@ -27,7 +27,7 @@ struct profile {
   uint32_t palette_count;
   uint32_t most_live;
   uint32_t row_weights[kMostRows];
-  uint32_t row_weight; /* the sum */
+  uint32_t row_weight; /* the sum of row_weights */
   uint32_t fill_weights[kFills];
   uint32_t fill_weight;
   uint32_t event_weights[kEvents];

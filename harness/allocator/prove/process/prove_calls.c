@@ -1,4 +1,4 @@
-/* Checks that the allocator which is preloaded keeps its promises. The supervisor starts one process for each episode
+/* Checks that the preloaded allocator keeps its promises. The supervisor starts one process for each episode
  * and stops at the first finding.
  *
  *   zerotax-prove-calls --seed N --seconds N [--cpu-seconds N] [--calls N] [--threads N] [--memory BYTES] [--size N]...

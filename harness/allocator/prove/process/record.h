@@ -1,8 +1,8 @@
 #pragma once
 
-/* The shared block between the supervisor and the process of one episode: the limits of the episode, the record of its
- * calls, its finding, and its counters. The block is a mapped file, so that the record survives a crash. A record that
- * replays has the same form. */
+/* The block that the supervisor shares with the process of one episode: the episode's limits, the record of its calls,
+ * its finding, and its counters. The block is a mapped file, so that the record survives a crash. A record for a replay
+ * has the same form. */
 
 #include <assert.h> /* NOLINT(modernize-deprecated-headers): for C, too */
 #include <stddef.h> /* NOLINT(modernize-deprecated-headers) */
@@ -45,7 +45,7 @@ enum finding {
   kOverlap,
   kMisaligned,
   kUsableTooSmall,
-  kNotKept, /* realloc lost bytes of the common part */
+  kNotKept, /* realloc lost bytes that both sizes have in common */
   kChildDied,
   kUsableTooLarge, /* malloc_usable_size reaches into another live block, or into no mapping */
   kFindings,
@@ -55,7 +55,7 @@ enum finding {
 enum episode_kind {
   kEpisodeClasses, /* only finds the functions and the size classes */
   kEpisodeMixed,   /* random operations on many live blocks */
-  kEpisodeReuse,   /* short histories of one block: written, freed, something happens, zeroed again */
+  kEpisodeReuse,   /* short histories of one block: written, freed, an event, zeroed again */
   kEpisodeFree,    /* threads run at the same time and give blocks to one another */
   kEpisodeHuge,    /* blocks of more than 2 and 4 GiB */
   kEpisodePauses,  /* long pauses */
@@ -65,7 +65,7 @@ enum episode_kind {
 /* The events between a block's free and its next use. */
 enum event { kEventPause, kEventTrim, kEventLimit, kEventFork, kEventThreadEnd, kEvents };
 
-/* How far the process of an episode came. */
+/* The progress of an episode's process. */
 enum stage { kStageNone, kStageStarted, kStageFinished };
 
 struct op {
@@ -112,7 +112,7 @@ struct head {
   uint32_t finding;    /* enum finding; claimed by the first thread that fails */
   uint64_t finding_op;
   int32_t tasks[kMostTasks]; /* thread ids of the kernel by thread number */
-  int32_t child;             /* of fork, while the process waits for it */
+  int32_t child;             /* the child of fork, while the process waits for the child */
   uint32_t only_kind;        /* enum episode_kind of all episodes; 0: all kinds */
   uint64_t ignored;          /* bit set of findings that are not reported */
   uint32_t is_limited;       /* whether the address space is limited */
@@ -134,15 +134,15 @@ struct head {
   uint64_t callocs;
   uint64_t reused[2][kDecades];    /* callocs at the start of a freed block, by thread (main, other) and size decade */
   uint64_t reused_fill[kFills];    /* the same callocs by what the program had written to the freed block */
-  uint64_t reused_event[kEvents];  /* the same callocs by what happened since the free */
+  uint64_t reused_event[kEvents];  /* the same callocs by the events since the free */
   uint64_t reused_other_thread;    /* the same callocs whose block another thread had freed */
   uint64_t reused_unpopulated;     /* pages of the same callocs that calloc left unpopulated */
   uint64_t reused_pages;           /* all pages of the same callocs that were looked up */
   uint64_t watched_pages;          /* pages of the same callocs that were watched from free to calloc */
-  uint64_t untouched_pages;        /* of these, pages that nobody wrote and that stayed populated */
-  uint64_t by_nobody[kDecades];    /* callocs with such pages, by size decade */
+  uint64_t untouched_pages;        /* watched pages that nobody wrote and that stayed populated */
+  uint64_t by_nobody[kDecades];    /* callocs with untouched pages, by size decade */
   uint64_t feature_count;          /* features in `features` */
-  uint8_t features[kFeatures / 8]; /* bit set of what the episodes reached (history.c) */
+  uint8_t features[kFeatures / 8]; /* bit set of the features that the episodes reached (history.c) */
   uint64_t sizes[kMostSizes];
 };
 

@@ -88,8 +88,8 @@ static const void* object_of(void* function) {
   return function != NULL && dladdr(function, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* Finds a function, but only in the object that also has the function that frees its blocks. A replacement without
- * aligned_alloc must not be given a block of the C library. */
+/* Finds a function, but only in the library that also has the function that frees its blocks. Otherwise a replacement
+ * without aligned_alloc would have to free a block of the C library. */
 static void find_function(struct row* row, const void* main_object) {
   void* const function = dlsym(RTLD_DEFAULT, row->symbol);
   void* const release = dlsym(RTLD_DEFAULT, row->release_symbol);

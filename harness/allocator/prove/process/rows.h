@@ -6,11 +6,11 @@
  *   mi_calloc_aligned n,m,a zero free p
  *
  * Arguments: n and m: sizes, whose product is the size of the block if m occurs; a: alignment; p: a live block; b: the
- * size of that block; o: the address of the result, which is otherwise the value; f: log2 of the alignment, with the
- * flag 0x40 (MALLOCX_ZERO); a number: itself. MOST is the largest size that the function accepts.
- * Promises: none; zero: all bytes; keep: the common part (realloc); grown: also zeros from the requested size of the
- * old block on; grown_usable: also zeros from its usable size on; grown_in_place: as grown_usable, and the result is
- * the usable size of the same block (xallocx). */
+ * size of that block; o: the address for the result, which the function otherwise returns; f: log2 of the alignment,
+ * with the flag 0x40 (MALLOCX_ZERO); a number: the number itself. MOST is the largest size that the function accepts.
+ * Promises: none; zero: all bytes are zero; keep: the bytes of both sizes stay (realloc); grown: also zeros from the
+ * requested size of the old block on; grown_usable: also zeros from its usable size on; grown_in_place: like
+ * grown_usable, and the result is the usable size of the same block (xallocx). */
 
 #include <stddef.h>
 #include <stdint.h>

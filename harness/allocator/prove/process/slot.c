@@ -38,7 +38,8 @@ static const char* text_of(const char* path, char* text, size_t room) {
   return text;
 }
 
-/* Returns the environment in which the library is preloaded, before what is preloaded already. */
+/* Returns an environment whose LD_PRELOAD has the library first, and then the libraries of this process's
+ * LD_PRELOAD. */
 static char** environment_with(const char* preload) {
   static char* variables[kMostVariables];
   static char line[2 * kPath];
@@ -53,7 +54,8 @@ static char** environment_with(const char* preload) {
   return variables;
 }
 
-/* The child before exec: a process group of its own, no streams, and the first one to end if memory is short. */
+/* Prepares the child for exec: a new process group, no streams, and the highest chance to be killed if memory is
+ * short. */
 static _Noreturn void become_episode(const char* const* words, char* const* environment) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -92,7 +94,8 @@ void start_slot(struct slot* slot, const char* preload, const char* api) {
   memset(slot->head->tasks, 0, sizeof slot->head->tasks);
   slot->head->child = 0;
   slot->head->stage = kStageNone;
-  /* The system call itself, because fork would call the allocator's handlers if it is preloaded here, too. */
+  /* Makes the system call directly. If the allocator is preloaded here too, fork would call the allocator's
+   * handlers. */
   slot->process = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (slot->process == 0) become_episode(words, environment);
   if (slot->process < 0) give_up("fork: %s", strerror(errno));
@@ -102,7 +105,8 @@ void start_slot(struct slot* slot, const char* preload, const char* api) {
   slot->then = times_of(slot);
 }
 
-/* Returns whether the threads ran or slept for this long. */
+/* Returns whether the threads used this much CPU time, or used this much time and waited for a CPU in less than a
+ * quarter of it. */
 static int is_hanging(struct thread_times then, struct thread_times now, uint64_t after) {
   if (now.used > then.used + after) return 1;
   return now.at > then.at + after && now.delayed - then.delayed < (now.at - then.at) / 4;
@@ -116,7 +120,8 @@ static uint64_t resident_bytes(pid_t process) {
   return pages == NULL ? 0 : strtoull(pages, NULL, 10) * page_bytes();
 }
 
-/* Ends the processes that the episode started itself. They are in its group, or were given to this process. */
+/* Ends the processes that the episode started. These processes are in the episode's group, or are now children of this
+ * process. */
 static void end_group(struct slot* slot) {
   kill(-slot->process, SIGKILL);
   for (int i = 0; i < kRounds && waitpid(-slot->process, NULL, WNOHANG) > 0; ++i) ++slot->strays;

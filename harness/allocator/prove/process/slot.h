@@ -1,6 +1,6 @@
 #pragma once
 
-/* A process that performs one episode after another, each in a new process, with a record of its own. */
+/* A slot performs one episode after another, each in a new process. Each slot has its own record. */
 
 #include <sys/types.h>
 
@@ -26,18 +26,18 @@ struct slot {
   struct thread_times then;
   unsigned long long operations; /* at `then` */
   int32_t child;                 /* of the episode's process at `then` */
-  uint64_t resident;             /* bytes at the last look */
+  uint64_t resident;             /* resident bytes at the last check */
   int is_stuck;                  /* whether the last operation took too long, other than by waiting for a CPU */
   unsigned strays;               /* processes that episodes left behind */
 };
 
 /* Starts the process of the episode that the head describes. `preload` and `api` may be NULL. */
 void start_slot(struct slot* slot, const char* preload, const char* api);
-/* Looks at the process, and ends it if it hangs, is late, or takes too much memory. A process hangs if it performs no
- * operation for 8 s, although it had the CPU or slept. Waiting for a CPU is not hanging. It is late 5 s after the
- * deadline. Enters the status of an ended process. */
+/* Checks the process, and ends a process that hangs, is late, or takes too much memory. A process hangs if it performs
+ * no operation for 8 s, without the time in which it waits for a CPU. A process is late 5 s after the deadline. Enters
+ * the status of an ended process. */
 enum ending look_at(struct slot* slot, int* status);
-/* Ends the process, if there is one. */
+/* Ends the slot's process, if a process is running. */
 void end_slot(struct slot* slot);
 /* Returns the number of operations of all episodes. */
 unsigned long long operations_of(const struct head* of);

@@ -115,7 +115,7 @@ static int found(const struct slot* slot, const char* name, const char* what, in
   return kFound;
 }
 
-/* Judges an episode whose process ended without a finding of its own, and not as it should. */
+/* Judges an episode whose process ended early, and did not enter a finding. */
 static int judge_end(const struct slot* slot, int status) {
   const struct head* const of = slot->head;
   const int is_signal = WIFSIGNALED(status);
@@ -197,7 +197,7 @@ static struct slot* wait_for_slot(enum ending* ending, int* status) {
   }
 }
 
-/* Finds the functions and the size classes, in a process in which the allocator may do what it likes. */
+/* Finds the functions and the size classes in a separate process, which an allocator may crash or hang. */
 static int find_classes(const struct request* request) {
   enum ending ending = kRuns;
   int status = 0;
@@ -257,7 +257,7 @@ static int run_episodes(const struct request* request) {
       continue;
     }
     print_record(slot->head, request);
-    /* Everything that is printed later comes from the mappings, not from the files. */
+    /* Later output comes from the mappings, not from the files. */
     if (slot != &slots[0] && rename(slot->path, request->record) != 0) give_up("%s: %s", slot->path, strerror(errno));
   }
   return result;

@@ -19,7 +19,7 @@ struct request {
   uint64_t sizes[kMostThresholds];
   uint32_t without_count;
   const char* without[kMostWithout];
-  const char* kind; /* of all episodes; NULL: all kinds */
+  const char* kind; /* the kind of all episodes; NULL: all kinds */
   const char* api;
   const char* lines;
   const char* preload;

@@ -14,7 +14,7 @@
 
 enum { kSpins = 300, kMailboxes = 8, kGenerations = 4 };
 
-/* The thread that performs operations, and what it shares with the next one. */
+/* The thread that performs operations, and the data that it shares with the thread after it. */
 static atomic_uint holder;
 static struct op pending;
 static int has_pending;
@@ -108,7 +108,7 @@ static struct generator generators[kMostThreads];
 
 int is_over(uint64_t calls) { return calls % 8 == 0 && head->deadline != 0 && now_ns() >= head->deadline; }
 
-/* Gives away the last block and takes another one in return. A thread that only frees takes without giving. */
+/* Exchanges the last block for another thread's block. A thread that only frees takes a block and gives none. */
 static void exchange(struct generator* own) {
   if (random_below(&own->random, kAlways) >= own->profile->gives) return;
   atomic_uint* const box = &mailboxes[random_below(&own->random, kMailboxes)];
@@ -136,7 +136,7 @@ static void* run_own(void* number) {
   return NULL;
 }
 
-/* Records that the first thread starts or ends another one. */
+/* Records that the first thread starts or ends another thread. */
 static int note_thread(enum op_kind kind, unsigned thread) {
   struct op op = {.kind = (uint8_t)kind, .n = thread};
   count(&head->calls[kind], 1);

@@ -77,7 +77,7 @@ static void removed(void) {
   expect(p + 12 * page, 20 * page, kPattern, "behind MADV_REMOVE");
 }
 
-// Opens a new file in the first of these folders that accepts one. The folders need not be tmpfs, and need not exist.
+// Opens a new file in the first of these folders that accepts a file. A folder need not be tmpfs, and need not exist.
 static int tmpfs_file(void) {
   static const char* const kPaths[] = {"/dev/shm/contract-XXXXXX", "/run/contract-XXXXXX", "/tmp/contract-XXXXXX"};
   for (size_t i = 0; i < sizeof kPaths / sizeof kPaths[0]; ++i) {

@@ -12,7 +12,7 @@ static size_t huge_bytes(void) {
                                                        // table entries maps
 }
 
-// Maps space for three aligned huge pages without touching it. Returns the middle huge page, of `huge` bytes.
+// Maps space for three aligned huge pages, and populates no page. Returns the middle huge page, of `huge` bytes.
 static unsigned char* room_for(size_t huge) {
   if (huge > (size_t)32 << 20) not_testable("a huge page is %zu bytes here", huge);
   unsigned char* p = map_pages(4 * huge / page);

@@ -52,7 +52,7 @@ static void discard(void) {
   const int error = errno;
   limit(false);
   expect(p, 4 * page, kPattern, "in front of MADV_DONTNEED under a limit");
-  if (!done) kept("it failed, and said so: %s", error_name(error));
+  if (!done) kept("the call failed with %s", error_name(error));
   expect(p + 4 * page, 8 * page, 0, "after MADV_DONTNEED under a limit");
 }
 

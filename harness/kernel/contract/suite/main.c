@@ -161,13 +161,13 @@ static int usage(const char* problem, const char* word) {
 }
 
 static const char kHelp[] =
-    "zerotax-contract: which promises of the kernel that zeroing rests on are kept here\n\n"
-    "  --list         names the promises, and tests none\n"
-    "  --only ID      tests this one; may be repeated\n"
-    "  --seconds S    the most that a race may last, 10 by default; at most 10,000 tries\n"
-    "  --limit S      the most that a step of a promise may take, 60 by default; what takes longer hangs\n"
-    "  --json         a JSON object a line: of the system, and then of each promise\n"
-    "Exit status: 0 none is broken, 1 one is, 2 unusable arguments, 3 none could be tested.\n";
+    "zerotax-contract: tests which promises about zeroed memory this kernel keeps\n\n"
+    "  --list         lists the promises, and tests none\n"
+    "  --only ID      tests only this promise (repeatable)\n"
+    "  --seconds S    sets the time limit of a race (default: 10); a race also ends after 10,000 tries\n"
+    "  --limit S      sets the time limit of a step (default: 60); a step that takes longer counts as a hang\n"
+    "  --json         prints a JSON object for the system, then one for each promise, a line each\n"
+    "Exit status: 0 no promise is broken, 1 a promise is broken, 2 unusable arguments, 3 no promise could be tested.\n";
 
 // Reads the options. Returns -1 to continue, or else the exit status.
 static int read_options(int count, char** words, struct options* options) {

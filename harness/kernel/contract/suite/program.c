@@ -33,7 +33,8 @@ void step(const char* format, ...) {
   char line[400] = "";
   va_list words;
   va_start(words, format);
-  vsnprintf(line, sizeof line, format, words);  // NOLINT(clang-analyzer-valist.Uninitialized): it is
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start initializes `words`
+  vsnprintf(line, sizeof line, format, words);
   va_end(words);
   note_step(line);
   if (silent) return;
@@ -134,7 +135,8 @@ static const char kLimit[] =
     "}\n\n";
 
 static const char kCgroup[] =
-    "static void join_cgroup(size_t bytes) {  // of our own, by version 1 or 2; it stays behind\n"
+    "// Makes and joins a cgroup of version 1 or 2, and does not remove the cgroup.\n"
+    "static void join_cgroup(size_t bytes) {\n"
     "  char at[200];\n"
     "  for (int v = 1; v <= 2; v++) {\n"
     "    const char* root = v == 1 ? \"/sys/fs/cgroup/memory\" : \"/sys/fs/cgroup\";\n"
@@ -143,7 +145,7 @@ static const char kCgroup[] =
     "             getpid(), bytes, file, getpid());\n"
     "    if (system(at) == 0) return;\n"
     "  }\n"
-    "  puts(\"no cgroup may be made\"), exit(2);\n"
+    "  puts(\"cannot make a cgroup\"), exit(2);\n"
     "}\n\n";
 
 struct writer {

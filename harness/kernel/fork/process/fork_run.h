@@ -4,8 +4,8 @@
 
 namespace zerotax {
 
-/// The interface between `zerotax fork` and libexec/fork-target, the process that forks for it. The interface is plain
-/// data in a shared memory file, whose pages fork does not copy.
+/// The interface between `zerotax fork` and libexec/fork-target, the process that makes the forks. The interface is
+/// plain data in a shared memory file, because fork does not copy the pages of shared memory.
 inline constexpr std::uint32_t kMostForks = 8192;
 inline constexpr std::uint64_t kForkRunMagic = 0x5a46'0001'0000'0000;
 

@@ -1,6 +1,6 @@
 // The process that forks for `zerotax fork`. The program is static, and as small as possible. The process acquires the
 // memory and resources that its arguments request, and reports that it is ready. For each line on standard input, the
-// process then carries out the request in the shared record.
+// process then carries out the request in the shared sample block.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -48,8 +48,8 @@ class Alternative {
   virtual void begin(Job&) {}
   /// Called when writers run again. Returns when the snapshot is complete and its child or copying threads have ended.
   virtual void finish(Job&) {}
-  /// Called only if the hold is below 1. At this moment, that share of the batches is copied, and the writers are about
-  /// to resume.
+  /// Called only if the hold is below 1. At this moment, the hold's share of the batches is copied, and the writers are
+  /// about to resume.
   virtual void held(Job&) {}
   /// Called after the child was waited for. A remedy runs a helper thread here, which spares the writers later faults.
   /// Returns after the helper thread has ended.
@@ -73,7 +73,7 @@ struct Registered {
   Facts facts;
   std::function<std::unique_ptr<Alternative>()> make;
   Kind kind;
-  std::string of;  ///< the other alternative that this one refers to; empty if there is none
+  std::string of;  ///< the alternative to which this alternative refers; may be empty
 };
 
 /// All alternatives, in no particular order.

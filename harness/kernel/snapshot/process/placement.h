@@ -10,9 +10,10 @@
 
 namespace zerotax::snapshot {
 
-/// The NUMA nodes of the array and of the destination. "default" is the kernel's choice. "same" puts both on the first
-/// node. "apart" puts the destination on the second node. "interleaved" distributes the pages of both over all nodes.
-/// Memory that is written as soon as it is allocated is placed with set_mempolicy(2), and later memory with mbind(2).
+/// The NUMA nodes of the array and of the destination. "default" is the kernel's choice. "same" puts the array and the
+/// destination on the first node. "apart" puts the destination on the second node. "interleaved" distributes all pages
+/// over all nodes. set_mempolicy(2) places memory that is written as soon as it is allocated, and mbind(2) places other
+/// memory.
 class Placement {
  public:
   /// Throws std::invalid_argument for another name.
@@ -41,7 +42,7 @@ class Placement {
   std::vector<unsigned> nodes_;
 };
 
-/// Counts the pages of both ranges that are in memory, by node.
+/// Counts the pages of the array and of the destination that are in memory, by node.
 void add_nodes(RunMetrics& metrics, AddressRange array, AddressRange destination);
 
 }  // namespace zerotax::snapshot

@@ -30,7 +30,7 @@ const char* symbol_at(Dwfl_Module* module, std::uint64_t address, GElf_Off& offs
 class ExportedFunctions {
  public:
   /// Returns the last function that begins before an address, with the distance: "PyBytes_FromStringAndSize+0x12".
-  /// Returns "" if none begins within 4 KiB in the same section.
+  /// Returns "" if no function begins within 4 KiB in that section.
   std::string before(Dwfl_Module* module, std::uint64_t address, std::uint32_t file);
 
  private:

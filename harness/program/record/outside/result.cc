@@ -217,8 +217,8 @@ std::vector<std::string> notes_of(const OutsideData& data, const OutsideKernel& 
   if (!data.denied.empty()) notes.push_back("Nothing was sampled, so no site is known: " + data.denied + ".");
   if (data.profile.lost != 0) {
     notes.push_back(fmt::format(
-        "{} lost, or skipped for lack of time. Sites and sampled times rest on the other samples, and may be too low "
-        "for what the lost ones showed. Counts are not affected.",
+        "{} lost, or skipped for lack of time. Sites and sampled times come from the other samples, and may be too "
+        "low. Counts are not affected.",
         format_counted(data.profile.lost, "sample was", "samples were")));
   }
   if (kernel.method != ZeroedBy::kCounted && !data.light) {

@@ -5,7 +5,7 @@
 asm(R"(
   .pushsection .text
 
-# Calls the function in %rax, and keeps the arguments of the one that calls it.
+# Calls the function in %rax, and keeps the arguments of the calling function.
 keeping_arguments:
   .cfi_startproc
   pushq %rdi

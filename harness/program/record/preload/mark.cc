@@ -19,8 +19,8 @@ constexpr std::uint32_t kAllOf = 8192;
 
 std::atomic<std::int64_t> last_ns;
 
-/// Maximum time between two readings that count as successive. A program that measures the cost of the clock reads the
-/// clock thousands of times in a row, and no timed loop is that short.
+/// Maximum time between two readings that count as successive. A program that measures the clock's cost reads the
+/// clock thousands of times in a row. A loop that a program times takes longer than this maximum.
 constexpr std::int64_t kNear_ns = 10'000;
 /// After this many successive readings, the newest mark also represents all following readings. The mark's time is
 /// updated, but its counts are not.

@@ -15,7 +15,7 @@ bool is_on_signal_stack();
 /// Allocates nothing and takes no lock.
 Site* current_site(SiteKind kind);
 
-/// Adds the figures of a large call to the site of its call stack. Returns the site, or nullptr if there is no room for
+/// Adds the metrics of a large call to the site of its call stack. Returns the site, or nullptr if there is no room for
 /// the site.
 Site* note_site(SiteKind kind, std::uint64_t requested_bytes, const CallFigures& figures);
 

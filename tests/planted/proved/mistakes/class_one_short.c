@@ -1,5 +1,5 @@
 /* A request of one byte more than a size class above 1 KiB gets this class, so the block's last byte belongs to the
-   next header. The class is computed from bytes - 1, and then once more as if from bytes. */
+   next header. The code computes the class from bytes - 1 instead of bytes. */
 #include "core.h"
 
 size_t class_for(size_t bytes) {

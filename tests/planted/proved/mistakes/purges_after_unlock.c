@@ -1,5 +1,6 @@
-/* free keeps a block of 1 MiB or more, and purges the block later without the lock, when another thread may have it.
-   A purge is slow, so the allocator leaves its lock for it, and the block is still visible to other threads. */
+/* free keeps a block of 1 MiB or more, and purges the block later without the lock, when another thread may have it. A
+   purge is slow, so the allocator releases its lock before the purge, and the block is still visible to other
+   threads. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>

@@ -65,7 +65,8 @@ constexpr Facts kAsPublished{.array_as_allocated = true, .destination = Destinat
 const Registration<Published> published(
     "published", "the published program: fork, then writers; private destination; the child's munmap may fail",
     kAsPublished, kPublished, kBaseline);
-// The published program with both faults fixed. Only the child writes to the destination.
+// The published program without its two mistakes: the array begins at a page boundary, and only the child writes to the
+// destination.
 const Registration<Published> fixed(
     "published_fixed", "the same, the array at a page, so that munmap works, and the destination untouched",
     {.destination = Destination::kUntouched, .begins_first = true}, kPublished, kBaseline);
