@@ -39,11 +39,11 @@ struct Zeros {
   std::string schema;
   RESULT("zeros",
          "Functions of an allocator that promise zeros, from allocators/NAME/zeros.json, which is built into zerotax, "
-         "or from a file of `zerotax prove --api`. Functions without a promise make the blocks that those "
-         "functions may get again.");
+         "or from a file of `zerotax prove --api`. The list also has functions without a promise, whose "
+         "freed blocks the other functions may reuse.");
   SCHEMA_FIELD("zerotax.zeros/1");
   FIELD(std::string, allocator, "Name of the allocator.");
-  FIELD(std::string, source, "Address of the promise: documentation or a header.", form("^https://"));
+  FIELD(std::string, source, "URL of the documentation or header that contains the promise.", form("^https://"));
   FIELD(std::vector<PromisedFunction>, functions, "The functions.", least_items(1));
 };
 

@@ -256,8 +256,8 @@ bool foreign = false;  ///< whether a system call of another architecture stoppe
 SyscallCounter::Observer* observer = nullptr;
 SignalView signals;
 
-/// Whether a call works only at its original instruction. The child of a clone may have a stack that lacks this
-/// handler's frame. pkey_alloc changes a register, and the return from the handler would undo the change.
+/// Whether the thread itself must make a call, outside this handler. The child of a clone may have a stack that lacks
+/// the handler's frame. pkey_alloc changes a register, and the return from the handler would undo the change.
 bool must_be_made_in_place(long number) {
 #if defined(__x86_64__)
   if (number == SYS_fork || number == SYS_vfork) return true;

@@ -8,8 +8,9 @@
 // Linux has no syscall user dispatch for arm64. Dispatch is part of the generic entry code (kernel/entry/), which arm64
 // does not use up to Linux 7.2. A seccomp filter serves the same purpose, but permanently. The filter allows system
 // calls from this range of code. The filter compares the address after the instruction, so another instruction must
-// follow the last system call. A call that works only at its original instruction is made here too, and x17 holds the
-// address where the thread continues. Functions may change x17, so code around a call does not rely on it.
+// follow the last system call. The handler cannot make some calls, such as clone. The thread itself makes these calls
+// here, and x17 holds the address where the thread continues. Functions may change x17, so code around a call does not
+// rely on it.
 asm(R"(
   .text
   .balign 64

@@ -15,9 +15,9 @@
 // Source: Documentation/admin-guide/syscall-user-dispatch.rst.
 //
 // The handler's own system calls, and its return, come from this range of code, which is exempt. The kernel compares
-// the address after the instruction, so a trap instruction follows the last system call. Under a filter, a call that
-// works only at its original instruction is made here too. No register is free to hold the address where the thread
-// continues, and a child may have another stack. Each original instruction therefore has its own slot.
+// the address after the instruction, so a trap instruction follows the last system call. Under a filter, the
+// thread also makes the calls here that the handler cannot make, such as clone. No register is free to hold the address
+// where the thread continues, and a child may have another stack. Each original instruction therefore has its own slot.
 asm(R"(
   .text
   .globl zerotax_syscall

@@ -35,8 +35,8 @@ struct HelperCommand {
 };
 
 /// Runs a program to its end, captures its output, and removes its temporary files. Returns only if the program exited
-/// by itself; the exit status is 127 if the program does not exist. Throws Stop if a signal interrupts. Throws
-/// MachineError if the program exists, but was killed, could not be started, or timed out.
+/// by itself; the exit status is 127 if the program does not exist. Throws Stop if a signal interrupts
+/// zerotax. Throws MachineError if the program exists, but was killed, could not be started, or timed out.
 ChildResult run_helper(const HelperCommand& command);
 
 /// Returns whether the program exited with 0.

@@ -65,9 +65,8 @@ struct RecordedSite {
         "`program` a return by the program itself. `fault` is a page fault that populated memory of a program recorded "
         "from outside; its bytes are in `sampled`.");
   FIELD(std::uint64_t, calls,
-        "Exact number of calls here that requested or cleared rule.large_bytes or more; for free, purge and "
-        "program, calls that returned that much. No count of a site includes smaller calls. sampled.calls "
-        "estimates further calls.");
+        "Exact number of calls from this site that requested, cleared or returned rule.large_bytes or more, depending "
+        "on `kind`. No count of a site includes smaller calls. sampled.calls estimates further calls.");
   FIELD(std::uint64_t, requested_bytes, "Bytes requested by the calls counted in `calls`; for by_hand, bytes cleared.");
   FIELD(std::uint64_t, zeroed_bytes, "Bytes zeroed in large stores.");
   FIELD(std::uint64_t, redundant_zeroed_bytes, "The redundant part of zeroed_bytes.");

@@ -236,8 +236,8 @@ void withhold(Tax& tax, const std::string& why) {
   tax.share_of_cpu = NotAvailable{why};
 }
 
-/// Stores the cost of other faults in `tax`: at most the CPU time that the causes of zeroing leave, so that no fault
-/// counts twice.
+/// Stores the cost of other faults in `tax`. This cost is at most the CPU time that no cause of zeroing takes, so that
+/// no fault counts twice.
 void put_other_faults(Tax& tax, const TaxInput& input, double ns_per_byte) {
   OtherFaults& other = tax.other_faults;
   other.faults = less(input.kernel.minor_faults, input.kernel.faults);

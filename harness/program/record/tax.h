@@ -56,7 +56,7 @@ struct TaxInput {
 /// one number.
 Tax make_tax(const TaxInput& input, const FaultCost& cost);
 
-/// Adds a row for each cause. Limits estimated rows to the CPU time that measured rows leave.
+/// Adds a row for each cause. Limits estimated rows to the CPU time that no measured row takes.
 void add_rows(Tax& tax, const TaxInput& input);
 
 /// Returns a cause as a clause, such as "kernel zeroed memory again (refilled)".

@@ -49,11 +49,11 @@ struct OtherFaults {
   FIELD(std::uint64_t, faults, "Lower bound of the number of other faults.");
   FIELD(std::uint64_t, estimated_cpu_ns,
         "Estimated CPU nanoseconds, if each fault costs as much as a zero-fill fault (fault_cost); at most the "
-        "part of cpu_ns that the rows leave.");
+        "part of cpu_ns that no row takes.");
   FIELD(bool, noticed,
         "Whether estimated_cpu_ns is at least 1 % of cpu_ns. If so, zerotax does not claim that there is nothing to"
         " gain.");
-  bool capped = false;  ///< whether the time was cut to the CPU time that the causes left; not in the document
+  bool capped = false;  ///< whether the time was cut to the CPU time that no cause takes; not in the document
 };
 
 struct NotRecorded {

@@ -94,7 +94,7 @@ void add_store_rows(Tax& tax, const TaxInput& input, double ns_per_byte) {
   }
 }
 
-/// Limits the estimates to the program's CPU time that measured rows leave.
+/// Limits the estimates to the program's CPU time that no measured row takes.
 void cap(Tax& tax) {
   std::uint64_t estimated = 0;
   std::uint64_t measured = 0;

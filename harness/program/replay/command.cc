@@ -23,9 +23,8 @@ constexpr const char* kExamples =
     "  zerotax replay service.calls --allocator glibc --allocator mine=./libmine.so\n"
     "  zerotax replay service.calls --allocator glibc \\\n"
     "      --env glibc:MALLOC_TRIM_THRESHOLD_=1073741824 --json replay.json\n"
-    "Each allocator is replayed twice: under the recorder, for counts, and without, for times. Exit status 1: an "
-    "allocator "
-    "failed.\n";
+    "The command replays each recording twice under each allocator: with the recorder for counts, and without the "
+    "recorder for times. Exit status 1: an allocator failed.\n";
 
 struct Options {
   std::vector<std::string> files;

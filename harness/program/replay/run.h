@@ -43,8 +43,8 @@ struct Plan {
 /// are wanted. `workloads` contains earlier results in the order of the paths; complete workloads are not replayed
 /// again. Calls `keep` after each workload.
 ///
-/// Returns false if a signal interrupted. Throws MachineError if the blocks of a recording do not fit in memory, or
-/// nothing can be counted on this machine.
+/// Returns false if a signal interrupted the replay. Throws MachineError if the blocks of a recording do not fit in
+/// memory, or nothing can be counted on this machine.
 bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
                   const std::function<void()>& keep = {});
 

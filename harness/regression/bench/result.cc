@@ -181,8 +181,8 @@ void add_rows(const Benchmark& each, Table& table) {
   if (!same && differ(each.alone.counts, each.shuffled.counts)) add("", "shuffled", each.shuffled, "");
 }
 
-/// Returns a sentence on the setting that ends the dependence. Without such a setting, the sentence is on the settings
-/// that were tried.
+/// Returns a sentence on the setting that ends the dependence. If no setting ends the dependence, the sentence lists
+/// the settings that were tried.
 std::string pin_sentence(const Report& report) {
   if (report.pin) {
     const Pin& pin = *report.pin;

@@ -135,9 +135,9 @@ struct QuestionEntry {
 
 struct FindingEntry {
   RESULT("finding", "A finding that the commit added or ended.");
-  FIELD(std::string, name, "The rule of the finding, and what distinguishes the finding from others of the rule.");
-  FIELD(std::string, title, "One line.");
-  FIELD(std::string, sentence, "One sentence.");
+  FIELD(std::string, name, "The finding's rule, and the detail that separates findings with the same rule.");
+  FIELD(std::string, title, "The title of the finding, in one line.");
+  FIELD(std::string, sentence, "The finding in one sentence.");
 };
 
 struct FoundCommit : AnsweredCommit {

@@ -18,8 +18,8 @@ inline constexpr Limit kCosts = one_of("calloc|total");
 
 struct RatioInterval {
   RESULT("interval", "An interval of a ratio; both ends are part of it.");
-  FIELD(double, low, "Lower end, a ratio.", above(0));
-  FIELD(double, high, "Upper end, a ratio.", above(0));
+  FIELD(double, low, "Lower end of the ratio's interval.", above(0));
+  FIELD(double, high, "Upper end of the ratio's interval.", above(0));
 };
 
 struct TimeEntry {

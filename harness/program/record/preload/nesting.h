@@ -61,7 +61,7 @@ class Arrival {
   CallFigures call_;
 };
 
-/// Calls counted() if the call counts, otherwise plain().
+/// Runs counted() if zerotax counts this call to the allocator, otherwise plain().
 template <typename Counted, typename Plain>
 [[gnu::noinline, gnu::cold]] auto apart(ThreadState& thread, CalledFrom from, Counted counted, Plain plain) {
   const Arrival arrival(thread, from, allocator_code);

@@ -1,4 +1,4 @@
-/* Eight bytes behind each request hold a canary, which free checks, and which are not part of the usable size. */
+/* Eight bytes behind each request hold a canary that free checks. These bytes are not part of the usable size. */
 #include <stdlib.h>
 #include <string.h>
 
