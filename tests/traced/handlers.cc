@@ -1,5 +1,5 @@
 // Records in a loop, and in the handler of a timer that interrupts the loop every 20 µs. Prints the two counts as "MAIN
-// HANDLER".
+// HANDLER". The loop ends after MILLISECONDS, but only once the handler has run 30 times.
 // Usage: handlers MILLISECONDS
 #include <sys/time.h>
 
@@ -12,9 +12,12 @@
 
 namespace {
 
-std::uint64_t handled = 0;
+volatile std::uint64_t handled = 0;
 
-void handle(int /*signal*/) { record_numbers(1, 1, handled++); }
+void handle(int /*signal*/) {
+  record_numbers(1, 1, handled);
+  handled = handled + 1;
+}
 
 double now() {
   timespec time{};
@@ -32,10 +35,10 @@ int main(int argc, char** argv) {
   itimerval timer{{0, 20}, {0, 20}};
   ::setitimer(ITIMER_REAL, &timer, nullptr);
   std::uint64_t count = 0;
-  while (now() < end) {
+  do {
     record_numbers(0, 1000, count);
     count += 1000;
-  }
+  } while (now() < end || handled < 30);
   timer = {};
   ::setitimer(ITIMER_REAL, &timer, nullptr);
   std::printf("%llu %llu\n", static_cast<unsigned long long>(count), static_cast<unsigned long long>(handled));
