@@ -16,7 +16,7 @@ constexpr unsigned kEnough = 3;
 constexpr unsigned kOften = 4;
 constexpr unsigned kMostAsked = kOften + 8;
 constexpr unsigned kMostPause = (1U << (kMostAsked - kOften)) - 1;
-// Number of blocks after which watching a block is given up, because the thread keeps the block or has handed it on.
+// Number of further blocks after which the watch of a block ends, because its thread keeps it or has handed it on.
 constexpr unsigned kPatience = 4;
 // Number of pages that can be populated together in the time of the two faults of one page. The number is larger if
 // these faults interrupt other processors.

@@ -3,8 +3,8 @@
 // processor that runs the program, because these processors must stop reading the zero page.
 //
 // The thread's count of faults shows whether both faults occurred, and the page table shows which pages were written.
-// If both occur, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs less. Pure arithmetic: no
-// lock, no system call.
+// If both faults occur, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs less. Pure arithmetic:
+// no lock, no system call.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
 

@@ -81,9 +81,9 @@ std::string find_program(const std::string& name);
 /// judged by their interpreter. Source: elf(5), ld.so(8) on secure execution, execve(2).
 std::string why_not_preloadable(const std::string& path);
 
-/// Returns the reason why a program accepts no preloaded library, although it can run here and be watched from outside.
-/// Reasons are static linking, another C library, a sanitizer, or more rights than its caller has. Returns "" if the
-/// program accepts a library or cannot run.
+/// Returns the reason why a program accepts no preloaded library, although it can run here and be watched without a
+/// library. Reasons are static linking, another C library, a sanitizer, or more rights than its caller has. Returns ""
+/// if the program accepts a library or cannot run.
 std::string why_outside_only(const std::string& path);
 
 /// Returns why the kernel gives the program in this file more rights than its caller has: "is setuid", "is setgid",

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> resident_bytes(pid_t pid);
 std::optional<std::uint64_t> oom_kills();
 
 /// Writes to `bytes` of fresh memory and returns the memory to the kernel. In a virtual machine, the host has then
-/// backed this memory. The first touch of memory that the host has not backed is up to ten times slower. Returns false
+/// backed this memory. The first write to memory that the host has not backed is up to ten times slower. Returns false
 /// if interrupted by `stop`.
 bool warm_up_memory(std::uint64_t bytes, bool (*stop)());
 
