@@ -1,13 +1,13 @@
 // Finds pages that may be non-zero with PAGEMAP_SCAN, an ioctl of /proc/PID/pagemap (Linux 6.7; the kernel's
 // Documentation/admin-guide/mm/pagemap.rst), through a descriptor that stays open.
 //
-// The program can close the descriptor and reuse its number for another file. After a fork, the descriptor still
-// refers to the parent's memory. A scan must use neither another file nor the parent's memory, so there are two
-// checks: - The file position of our descriptor is a secret number, which is read after each use. Another file under
-// the same number has another position, and PAGEMAP_SCAN ignores the position. The position is read after the use,
-// because another thread may replace the descriptor at any moment. - Number and secret are in a page that the kernel
-// wipes in a child (madvise(2), MADV_WIPEONFORK), even in a child created without the C library. A child opens its own
-// descriptor.
+// The program can close the descriptor and reuse its number for another file. After a fork, the descriptor still refers
+// to the parent's memory. Two checks keep a scan from using another file or the parent's memory:
+// - The file position of our descriptor is a secret number, which is read after each use. Another file under the same
+// number has another position, and PAGEMAP_SCAN ignores the position. The position is read after the use, because
+// another thread may replace the descriptor at any moment.
+// - Number and secret are in a page that the kernel wipes in a child (madvise(2), MADV_WIPEONFORK), even in a child
+// created without the C library. A child opens its own descriptor.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PAGEMAP_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_PAGEMAP_H_
 

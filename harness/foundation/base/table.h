@@ -73,8 +73,8 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
-  /// Holds a word that contains color codes. The table prints it unchanged, so the word must not be a name that others
-  /// chose.
+  /// Holds a word that contains color codes. The table prints the word unchanged, so others must not choose
+  /// it.
   static Cell colored(std::string word);
   /// Holds text that Markdown shows as code.
   static Cell code(std::string text);

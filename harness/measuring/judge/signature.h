@@ -125,7 +125,7 @@ std::string share_of(std::uint64_t bytes, std::uint64_t size);
 /// data of its own at each end of a free block.
 std::string share_of_bound(std::uint64_t at_most, std::uint64_t size, std::uint64_t page);
 
-/// The signature of a point that was audited. Zeroing beyond the request does not count here.
+/// The signature of a point that was audited. Zeroing beyond the request is not part of a signature.
 Signature signature_of(const Point& point);
 
 /// Fills in unknown zeroing in free from `known`. Returns whether `known` has a known zeroing in free.

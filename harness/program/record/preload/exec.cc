@@ -1,5 +1,5 @@
 // Hooks of the exec functions. Each hook writes an entry into the arena, so that the program is known even if it does
-// not load the recorder. Hooks of functions that start a process with shared memory are here, too.
+// not load the recorder. This file also hooks functions that start a process with shared memory.
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
