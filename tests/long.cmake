@@ -25,8 +25,8 @@ set(long_tests
   integration.report_page_access_test    # the page as a screen reader sees it
   integration.report_page_comparison_test  # the page of a comparison in a browser
   integration.report_page_firefox_test   # the page in a second browser
-  regression.jemalloc                    # this and the next four: Debian's version of an allocator, with its baseline;
-  regression.mimalloc                    # ./run test compares only glibc and largecache with their baselines
+  regression.jemalloc                    # this and the next four tests compare Debian's version of an allocator
+  regression.mimalloc                    # with its baseline; ./run test compares only glibc and largecache
   regression.scudo
   regression.tbbmalloc
   regression.tcmalloc

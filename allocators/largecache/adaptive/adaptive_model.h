@@ -67,7 +67,7 @@ bool wants_time(const History& history);
 void purge_done(History& history, const Costs& costs, double ticks);
 
 /// Records that nothing new is known, because the kernel refused to report or purge pages. The block has been zeroed
-/// all the same.
+/// nevertheless.
 void nothing_learnt(History& history);
 
 // The next two functions are for kernels that cannot report pages (before Linux 6.7, or without /proc). Only `whole`

@@ -131,8 +131,8 @@ Signature signature_of(const Point& point);
 /// Fills in unknown zeroing in free from `known`. Returns whether `known` has a known zeroing in free.
 bool take_unknown(Signature& signature, const Signature& known);
 
-/// One change of behavior at a threshold. Most documents contain only the words of a change; a baseline contains the
-/// other fields, too.
+/// One change of behavior at a threshold. Most documents contain only `words`; a baseline also contains the other
+/// fields.
 struct BehaviourChange {
   std::string words;  ///< such as "later callocs zero the whole block, needlessly (before: write no zeros)"
   Direction direction = Direction::kNeither;  ///< worse if the side above zeroes, populates or returns more, or fails

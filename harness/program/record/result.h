@@ -90,8 +90,8 @@ struct RecordedSite {
   /// Bytes of large stores and blocks, plus the estimates from samples of small stores and blocks.
   [[nodiscard]] std::uint64_t all_zeroed_bytes() const { return zeroed_bytes + sampled.zeroed_bytes; }
   [[nodiscard]] std::uint64_t all_kernel_bytes() const { return kernel_zeroed_bytes + sampled.kernel_zeroed_bytes; }
-  /// Sort key of sites: the sum of bytes zeroed here, bytes zeroed by the kernel for blocks allocated here, and bytes
-  /// returned here.
+  /// Sort key of sites: the sum of the bytes that the site zeroed, the bytes that the kernel zeroed for the site's
+  /// blocks, and the bytes that the site returned.
   [[nodiscard]] std::uint64_t weight() const { return all_zeroed_bytes() + all_kernel_bytes() + returned_bytes; }
 };
 
