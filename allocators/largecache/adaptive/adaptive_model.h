@@ -7,7 +7,7 @@
 //
 // The costs follow from five numbers of the block: all pages, populated pages, runs of populated pages, pages populated
 // between two calls, and pages ever touched. The number of touched pages is not visible while pages stay populated. A
-// purge makes it visible. A sample gives an estimate: a few pages are purged, and some calls later the model checks
+// purge reveals the number. A sample gives an estimate: a few pages are purged, and some calls later the model checks
 // which of them are populated again.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_

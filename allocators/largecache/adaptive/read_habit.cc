@@ -9,7 +9,7 @@ constexpr std::uint64_t kLeastWritten = 16;
 // Faults of other causes rarely exceed this tolerance.
 constexpr std::uint64_t kClose = 16;
 // kFirstPause: number of blocks that are populated between the first yes and the next watched block. kEnough: number of
-// yeses in a row after which the longest pause applies.
+// answers "yes" in a row after which the longest pause applies.
 constexpr unsigned kFirstPause = 8;
 constexpr unsigned kEnough = 3;
 // Number of answers after which blocks are watched less and less often: every 2nd, 4th, ... 256th block.

@@ -90,7 +90,7 @@ class ReadHabit {
   pthread_t first_ = {};  // the first thread that got a block
   bool several_ = false;  // whether other threads got blocks too
   bool populates_ = false;
-  std::uint8_t yes_ = 0;          // number of yeses in a row, up to kEnough
+  std::uint8_t yes_ = 0;          // number of answers "yes" in a row, up to kEnough
   std::uint8_t asked_ = 0;        // number of answers since the last change, up to kMostAsked
   std::uint16_t until_next_ = 0;  // number of blocks before the next watch
   std::uint64_t written_ = 0;     // number of written pages in blocks that were read first; recent blocks have the most

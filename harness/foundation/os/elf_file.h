@@ -42,7 +42,7 @@ class ElfFile {
   [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
   /// Returns the segments of the program header table, or nothing if the file ends within the table.
   [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }
-  /// Returns bytes of the file, or nothing if the file ends before them.
+  /// Returns `count` bytes of the file, or nothing if the file is too short.
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// Returns the libraries that the program requests from the loader (DT_NEEDED), if the file contains their names.
   [[nodiscard]] std::vector<std::string> needed() const;

@@ -61,7 +61,7 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe,
                                 const std::set<std::uint64_t>& likely = {});
 
-/// Looks for a threshold at each of these sizes (1 byte or more) only, with two probes each.
+/// Looks for thresholds only at these sizes (1 byte or more), with two probes at each.
 ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, const SignatureProbe& probe);
 
 }  // namespace zerotax

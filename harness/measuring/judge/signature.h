@@ -32,7 +32,7 @@ struct FreeZeroing {
 };
 
 /// Share of the written part of the block that madvise returned. Empty if the program wrote nothing, and in files of
-/// earlier versions. All shares are equal, because the names of the calls already distinguish behaviors.
+/// earlier versions. All shares compare as equal, because the names of the calls already distinguish behaviors.
 struct PurgedShare {
   std::string share;
 

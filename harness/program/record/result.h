@@ -84,7 +84,7 @@ struct RecordedSite {
         "Bytes returned to the kernel by calls from here that returned at least rule.large_bytes each.", kLater);
   FIELD(std::vector<NamedFrame>, frames,
         "Frames, innermost first, at most 32. The recorder's own frames are left out.");
-  /// Bytes of large blocks allocated here that were live at the peak of the live heap, in the process with the highest
+  /// Bytes of the site's large blocks that were live at the peak of the live heap, in the process with the highest
   /// peak. Not in the document.
   std::uint64_t live_bytes = 0;
   /// Bytes of large stores and blocks, plus the estimates from samples of small stores and blocks.

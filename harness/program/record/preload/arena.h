@@ -282,7 +282,7 @@ struct Mark {
   std::uint32_t later_readings;  ///< number of directly following readings of the clock that this mark also represents
   std::int64_t ns;               ///< the real time that the program read last
   std::uint64_t minor_faults;
-  std::uint64_t anonymous_bytes;  ///< held
+  std::uint64_t anonymous_bytes;  ///< bytes held
   std::uint64_t peak_bytes;       ///< maximum held memory in bytes
   std::uint64_t returned_bytes;
   std::uint64_t zeroed_bytes;   ///< bytes zeroed by the allocator, outside free

@@ -86,7 +86,7 @@ ExecEntry* announce(const char* path, Environment environment, std::int64_t at_n
   return &entry;
 }
 
-/// Announces a program and tries to execute it. Withdraws the announcement if that fails.
+/// Announces a program and tries to execute it. Withdraws the announcement if the exec fails.
 template <typename Become>
 int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();
