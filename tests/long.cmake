@@ -25,8 +25,8 @@ set(long_tests
   integration.report_page_access_test    # the page as a screen reader sees it
   integration.report_page_comparison_test  # the page of a comparison in a browser
   integration.report_page_firefox_test   # the page in a second browser
-  regression.jemalloc                    # this and the next four: Debian's version of an allocator, with its baseline;
-  regression.mimalloc                    # ./run test compares only glibc and largecache with their baselines
+  regression.jemalloc                    # this and the next four tests compare Debian's version of an allocator
+  regression.mimalloc                    # with its baseline; ./run test compares only glibc and largecache
   regression.scudo
   regression.tbbmalloc
   regression.tcmalloc
@@ -46,7 +46,7 @@ set(long_tests
   integration.snapshot_sweep_test        # a sweep over sizes and shares
   integration.report_page_test           # the page in a browser, figure by figure
   integration.record_containers_test     # namespaces, and forbidden perf events
-  integration.record_outside_sites_test  # call sites from outside, in every kind of program
+  integration.record_outside_sites_test  # call sites of recordings from outside, in every kind of program
   integration.record_unseen_test         # memory that a recording cannot see, and reports as unseen
   integration.record_maps_test           # perf maps of Node, Python and Java
   integration.largecache_workloads_more_test  # Node, SQLite and TLS on largecache

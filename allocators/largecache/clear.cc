@@ -89,7 +89,7 @@ bool PopulatedPages::choose(std::uintptr_t address, std::size_t size, std::uint3
 
 namespace {
 
-// Takes fewer runs at a time, because free calls this function on any stack.
+// Scans fewer runs at a time, because free may call this function on a small stack.
 std::uint32_t count_pages(decltype(non_zero_runs) runs_of, std::uintptr_t address, std::size_t size) {
   constexpr std::size_t kFewRuns = 32;
   PageRun runs[kFewRuns];

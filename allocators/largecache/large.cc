@@ -100,9 +100,9 @@ bool LargeHeap::agrees_with_witness(std::uintptr_t address, std::size_t size) co
   return !policy().has_witness || witness_agrees(address, size) || witness_agrees_without_advice(address, size);
 }
 
-// Aligns blocks so that a purge walks only page tables of one block, and a move moves whole page tables. The kernel
-// itself aligns a mapping only if its length is a multiple of a huge page, which is never so for a block with a
-// witness.
+// Aligns blocks so that a purge walks only page tables of one block, and a move moves whole page tables. The
+// kernel itself aligns a mapping only if its length is a multiple of a huge page, which a block with its witness
+// never is.
 std::size_t LargeHeap::alignment_of(std::size_t size, std::size_t alignment) const {
   if (policy().has_witness && size >= kTableSpan / 2 && alignment < kTableSpan) alignment = kTableSpan;
   return alignment < policy().block_alignment ? policy().block_alignment : alignment;
@@ -132,8 +132,8 @@ void* LargeHeap::allocate_fresh(std::size_t size, std::size_t alignment, const R
     unmap_pages(fresh, mapped_size(mapped));
     return out_of_memory();
   }
-  // One system call replaces a fault for each page. Longer blocks are left alone, because such blocks may be meant to
-  // stay sparse.
+  // One system call replaces a fault for each page. Longer blocks are not populated, because the program may mean to
+  // keep them sparse.
   if (size <= settings_.populate_limit) {
     populate_pages(fresh, size);
     return as_pointer(fresh);

@@ -64,8 +64,8 @@ class LargeHeap {
   /// request more later (Policy::foresees_growth).
   void* allocate(std::size_t size, std::size_t alignment, Contents contents, bool growing = false);
 
-  /// Whether the C library has served large requests. It does so if a signal handler interrupts our own code and then
-  /// allocates.
+  /// Whether the C library has served large requests. It serves those of a signal handler that interrupts code of the
+  /// large heap.
   [[nodiscard]] bool lent() const { return lent_.load(std::memory_order_relaxed); }
 
   /// Returns the size in bytes of the block that starts at `pointer`: whole granules, possibly more than requested if

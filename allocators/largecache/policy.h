@@ -83,7 +83,7 @@ struct Policy {
   /// block_alignment, must be large, and needs a free entry. Not allowed together with has_witness.
   bool keeps_tails = false;
 
-  /// Whether malloc gets populated blocks and calloc clean blocks, if the cache has both. With this, only the populated
+  /// Whether malloc gets populated blocks and calloc clean blocks, if the cache has both. If so, only the populated
   /// pages of a counted block count as memory.
   bool sorts_by_contents = false;
   /// Whether realloc moves pages instead of copying them, and maps room for growth, which takes addresses but no

@@ -19,8 +19,8 @@ void deallocate(void* pointer);
 std::size_t usable_size(void* pointer);
 
 /// Returns the memory in bytes that the block at `pointer`, the start of a page, would take if one of these functions
-/// had returned it. The result is smaller if the block has its own mapping, 0 if `pointer` cannot be such a block, and
-/// SIZE_MAX if unknown. Accepts any pointer.
+/// had returned `pointer`. The result is smaller if the block has its own mapping, 0 if `pointer` cannot be such a
+/// block, and SIZE_MAX if unknown. Accepts any pointer.
 std::size_t claimed(void* pointer);
 
 /// Must be called once, early. Makes claimed() cheaper for heap memory that is added later.

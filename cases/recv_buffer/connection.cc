@@ -17,7 +17,7 @@
 namespace zerotax {
 namespace {
 
-/// The functions of the module, which loading the module sets.
+/// The functions of the TLS module, set by load_tls.
 struct TlsModule {
   decltype(&recv_tls_connect) connect = nullptr;
   decltype(&recv_tls_receive) receive = nullptr;

@@ -39,8 +39,8 @@ enum class ControlResult : std::uint32_t {
 
 enum class ControlRecording : std::uint32_t { kOff = 0, kOn = 1, kTriggered = 2 };
 
-/// The options of a trace, as in zerotax_trace_options. For 0 and "", the environment of the traced process or the
-/// default applies.
+/// The options of a trace, as in zerotax_trace_options. A value of 0 or "" selects the traced process's environment
+/// variable, or else the default.
 struct ControlOptions {
   char folder[4096];
   char events[1024];

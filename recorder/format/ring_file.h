@@ -16,8 +16,8 @@ inline constexpr unsigned kLanes = 2;                    ///< the second lane is
                                                          ///< record
 inline constexpr std::uint64_t kRingHeaderBytes = 4096;  ///< bytes of the header, independent of the page size
 
-/// One stream of the thread. Fields are grouped in cache lines by their writer: the recording thread for each record,
-/// the recording thread for each packet, and the drain.
+/// One stream of the thread. Each cache line has one writer: the recording thread at each record, the recording thread
+/// at each packet, or the drain.
 struct LaneFile {
   alignas(64) std::uint64_t committed;  ///< address, in the process, at which the last complete record ends,
                                         ///< before any padding

@@ -22,7 +22,7 @@ std::atomic<bool> modules_wanted{true};
 
 void in_child() { modules_wanted.store(true); }
 
-/// Files that were loaded during a trace are recorded at its end.
+/// At the end of a trace, records the files that the program loaded during the trace.
 void trace_changes(int on) {
   if (!modules_wanted.exchange(true) && on == 0) zerotax::functions::record_modules();
 }

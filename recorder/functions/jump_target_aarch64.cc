@@ -9,8 +9,8 @@ constexpr int kStackPointer = 13;  // sysdeps/aarch64/jmpbuf-offsets.h
 
 std::uint64_t guard = 0;
 
-/// glibc xors the stack pointer with a secret number of this process (pointer_guard.h). The jmp_buf of a setjmp made
-/// here reveals that number.
+/// glibc xors the stack pointer with a secret number of this process (pointer_guard.h). A jmp_buf that this function
+/// fills by setjmp reveals that number.
 [[gnu::constructor]] void find_guard() {
   static jmp_buf own;
   std::uint64_t stack = 0;

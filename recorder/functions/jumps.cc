@@ -5,7 +5,8 @@
 #include "functions/events.h"
 #include "functions/jump_target.h"
 
-// Functions that a longjmp leaves do not exit. The target of the jump identifies these functions.
+// A longjmp leaves functions without calling their exit hooks. The jump's stack pointer tells the reader which
+// functions were left.
 
 namespace {
 
@@ -23,7 +24,7 @@ Jump real_underscore = nullptr;
 Jump real_siglongjmp = nullptr;
 Jump real_checked = nullptr;
 
-/// The functions are looked up early, because a signal handler may jump.
+/// Looks up the C library's functions early, because a signal handler may call longjmp, but must not call dlsym.
 [[gnu::constructor]] void find() {
   real_longjmp = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "longjmp"));
   real_underscore = reinterpret_cast<Jump>(::dlsym(RTLD_NEXT, "_longjmp"));

@@ -61,7 +61,8 @@ int record_module(dl_phdr_info* info, std::size_t /*size*/, void* /*nothing*/) {
 
 void record_modules() {
   ::dl_iterate_phdr(record_module, nullptr);
-  // A buffer that keeps only the latest records would overwrite these records, and no function would have a name.
+  // Without this flush, a buffer that keeps only the latest records would overwrite the modules, and no function would
+  // have a name.
   zerotax_trace_flush();
 }
 

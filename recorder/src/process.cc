@@ -37,8 +37,8 @@ void reset() {
   process.drain_runs = false;
   process.triggered.store(0);
   forget_control();
-  // A child gets no recorder thread, because the child may fork, unshare or exec. The child's threads write for
-  // themselves.
+  // A child gets no recorder thread, because the child may fork, unshare or exec. The child's threads write their own
+  // packets.
   if (drain_of(process.settings) == ZEROTAX_TRACE_DRAIN_THREAD) set_drain(process.settings, ZEROTAX_TRACE_DRAIN_SELF);
   // Threads that exist only in the parent may hold the locks.
   process.registry_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -32,7 +32,7 @@ std::uint64_t word_of(zerotax_type& type) {
   return register_type(type);
 }
 
-/// Whether the settings exclude this type. A type without a number counts as included here.
+/// Whether the settings exclude this type. A type that has no number yet counts as included.
 bool is_left_out(const zerotax_type& type) {
   if (!process.looks.load(std::memory_order_relaxed)) return false;
   const std::uint64_t word = __atomic_load_n(&type.word, __ATOMIC_ACQUIRE);

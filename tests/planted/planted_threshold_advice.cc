@@ -1,5 +1,5 @@
 // Keeps every block, and calls madvise for its pages in free. From kReturnsFrom bytes on, the advice returns the pages;
-// below, the advice only leaves them out of core dumps, so that calloc must zero them.
+// below this size, the advice only leaves them out of core dumps, so that calloc must zero them.
 #include "core.h"
 
 namespace {

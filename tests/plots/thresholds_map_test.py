@@ -92,7 +92,7 @@ def drawn(tmp_path: Path, thresholds: Raw) -> Any:
 
 
 def lanes_of(folder: Path, thresholds: Raw) -> list[lanes_module.Lane]:
-    """Returns the lanes of a file of an earlier version. The zerotax command states what calloc does in them."""
+    """Returns the lanes of a file of an earlier version. The zerotax command states what calloc does in these lanes."""
     return lanes_module.lanes_of(figure_module.read(write(folder, thresholds) / "thresholds.json"))
 
 

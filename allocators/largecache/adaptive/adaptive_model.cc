@@ -12,8 +12,8 @@ enum Mode : std::uint8_t { kLooking, kWholes, kPurging, kSampling };
 constexpr unsigned kMostWholeBackoff = 5;
 constexpr unsigned kMostPurgeBackoff = 8;
 constexpr unsigned kMostSampleBackoff = 3;
-// Number of calls that purge without a look while the program touches nothing. If the program starts to touch pages,
-// the time of a purge shows this.
+// Number of calls that purge without a look while the program touches no page of the block. If the program starts to
+// touch pages, the time of a purge shows this.
 constexpr std::uint16_t kCallsWhileUntouched = 4096;
 // Number of calls from taking a sample to reading it. A purge must also pay for itself within this many calls.
 // Otherwise a program would seem to need few pages if each call touches different pages, but all calls together touch
@@ -267,7 +267,7 @@ void blind_purge_done(History& history, const Costs& costs, double ticks) {
   const double touched = std::max(0.0, ticks - costs.purge) / std::max(costs.purge_page, 1e-9);
   history.touched = static_cast<std::uint32_t>(std::min<double>(touched, history.pages));
   if (history.touched * (costs.fault + costs.purge_page) <= history.pages * costs.zero_page) return;
-  // With a backoff of 8 or more, these faults and the purges in between cost little per call.
+  // With a backoff of 8 or more, the faults after a purge, and the purges themselves, cost little per call.
   history.mode = kWholes;
   history.left = back_off(8, history.whole_backoff, kMostWholeBackoff);
 }

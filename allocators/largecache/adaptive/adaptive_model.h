@@ -7,7 +7,7 @@
 //
 // The costs follow from five numbers of the block: all pages, populated pages, runs of populated pages, pages populated
 // between two calls, and pages ever touched. The number of touched pages is not visible while pages stay populated. A
-// purge makes it visible. A sample gives an estimate: a few pages are purged, and some calls later the model checks
+// purge reveals the number. A sample gives an estimate: a few pages are purged, and some calls later the model checks
 // which of them are populated again.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_ADAPTIVE_MODEL_H_
@@ -67,7 +67,7 @@ bool wants_time(const History& history);
 void purge_done(History& history, const Costs& costs, double ticks);
 
 /// Records that nothing new is known, because the kernel refused to report or purge pages. The block has been zeroed
-/// all the same.
+/// nevertheless.
 void nothing_learnt(History& history);
 
 // The next two functions are for kernels that cannot report pages (before Linux 6.7, or without /proc). Only `whole`

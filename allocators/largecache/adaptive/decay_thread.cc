@@ -63,7 +63,7 @@ bool start_decay_thread(LargeHeap& heap) {
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  // The thread inherits a full signal mask, so that the program's handlers run on the program's threads.
+  // The thread inherits a mask that blocks all signals, so that the program's handlers run on the program's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

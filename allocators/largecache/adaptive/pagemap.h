@@ -2,7 +2,7 @@
 // Documentation/admin-guide/mm/pagemap.rst), through a descriptor that stays open.
 //
 // The program can close the descriptor and reuse its number for another file. After a fork, the descriptor still refers
-// to the parent's memory. Neither answer may be trusted, so there are two checks:
+// to the parent's memory. Two checks keep a scan from using another file or the parent's memory:
 // - The file position of our descriptor is a secret number, which is read after each use. Another file under the same
 // number has another position, and PAGEMAP_SCAN ignores the position. The position is read after the use, because
 // another thread may replace the descriptor at any moment.

@@ -9,14 +9,14 @@ constexpr std::uint64_t kLeastWritten = 16;
 // Faults of other causes rarely exceed this tolerance.
 constexpr std::uint64_t kClose = 16;
 // kFirstPause: number of blocks that are populated between the first yes and the next watched block. kEnough: number of
-// yeses in a row after which the longest pause applies.
+// answers "yes" in a row after which the longest pause applies.
 constexpr unsigned kFirstPause = 8;
 constexpr unsigned kEnough = 3;
 // Number of answers after which blocks are watched less and less often: every 2nd, 4th, ... 256th block.
 constexpr unsigned kOften = 4;
 constexpr unsigned kMostAsked = kOften + 8;
 constexpr unsigned kMostPause = (1U << (kMostAsked - kOften)) - 1;
-// Number of blocks after which watching a block is given up, because the thread keeps the block or has handed it on.
+// Number of further blocks after which the watch of a block ends, because its thread keeps it or has handed it on.
 constexpr unsigned kPatience = 4;
 // Number of pages that can be populated together in the time of the two faults of one page. The number is larger if
 // these faults interrupt other processors.

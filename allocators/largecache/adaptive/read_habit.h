@@ -3,8 +3,8 @@
 // processor that runs the program, because these processors must stop reading the zero page.
 //
 // The thread's count of faults shows whether both faults occurred, and the page table shows which pages were written.
-// If both occur, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs less. Pure arithmetic: no
-// lock, no system call.
+// If both faults occur, populating fresh blocks at once (madvise(2), MADV_POPULATE_WRITE) costs less. Pure arithmetic:
+// no lock, no system call.
 #ifndef ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
 #define ZEROTAX_ALLOCATORS_LARGECACHE_ADAPTIVE_READ_HABIT_H_
 
@@ -90,7 +90,7 @@ class ReadHabit {
   pthread_t first_ = {};  // the first thread that got a block
   bool several_ = false;  // whether other threads got blocks too
   bool populates_ = false;
-  std::uint8_t yes_ = 0;          // number of yeses in a row, up to kEnough
+  std::uint8_t yes_ = 0;          // number of answers "yes" in a row, up to kEnough
   std::uint8_t asked_ = 0;        // number of answers since the last change, up to kMostAsked
   std::uint16_t until_next_ = 0;  // number of blocks before the next watch
   std::uint64_t written_ = 0;     // number of written pages in blocks that were read first; recent blocks have the most

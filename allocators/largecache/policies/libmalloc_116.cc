@@ -1,6 +1,6 @@
 // Apple's large cache of macOS 10.12. macOS 10.12.1 shipped libmalloc-116 (xnu-3789.21.4), and 10.12.2 shipped 116.30.3
-// with the same code here. Constants and comparisons are from src/thresholds.h and from large_malloc and free_large in
-// src/magazine_large.c.
+// with the same large cache. Constants and comparisons are from src/thresholds.h and from large_malloc and free_large
+// in src/magazine_large.c.
 #include "largecache/policies/shared.h"
 
 namespace zerotax::largecache {

@@ -27,7 +27,7 @@ class Stream {
 
   [[nodiscard]] bool ready() const { return ready_; }
 
-  /// Sends all bytes. Returns false if that failed.
+  /// Sends all bytes. Returns false if sending failed.
   bool send(std::string_view bytes) {
     std::size_t sent = 0;
     if (ssl_) return SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &sent) == 1;

@@ -72,8 +72,8 @@ struct Summary {
   /// Ways to avoid needless zeroing in later calls, for each allocator. Empty if no call zeroes needlessly, or if that
   /// is unknown.
   std::vector<OrNull<KnownRemedies>> avoid;
-  std::vector<std::size_t> ranking;  ///< ids of allocators: those that zero needlessly, then the others; in each group
-                                     ///< the slowest first
+  std::vector<std::size_t> ranking;  ///< ids of allocators: first the allocators that zero needlessly; both groups
+                                     ///< begin with the slowest
   std::vector<SummarySentence> sentences;
 };
 

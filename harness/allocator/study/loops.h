@@ -17,7 +17,7 @@ struct LoopCost {
   double wall_ns = 0;
   double user_ns = 0;    ///< CPU time in user mode
   double kernel_ns = 0;  ///< CPU time in the kernel
-  double faults = 0;     ///< minor
+  double faults = 0;     ///< minor faults
   double voluntary_switches = 0;
   double involuntary_switches = 0;
   std::optional<double> cycles = {};  ///< empty if the machine has no counter of cycles
@@ -29,7 +29,7 @@ struct LoopCost {
 /// A loop of malloc and free, or of calloc and free, in a separate process.
 struct MeasuredLoop {
   std::string failure;        ///< reason why there is no result; empty if the loop was measured
-  std::uint64_t calls = 0;    ///< made
+  std::uint64_t calls = 0;    ///< number of calls made
   LoopCost cost;              ///< cost of all requested calls
   bool estimated = false;     ///< whether the cost is estimated from the calls that were made within the time limit
   std::string why_no_cycles;  ///< reason for missing cycles; empty if they were counted

@@ -24,7 +24,7 @@ struct Answer {
   /// The worst call site, size or process, in whole sentences.
   std::string where = "";
   std::vector<Step> steps = {};
-  /// Warnings in whole sentences that change how to read the rest, the most serious first.
+  /// Warnings in whole sentences that qualify the rest of the answer, the most serious first.
   std::vector<std::string> warnings = {};
   /// The meaning of symbols in the table, such as ~.
   std::string legend = "";

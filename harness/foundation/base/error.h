@@ -27,7 +27,7 @@ class UsageError : public Error {
   UsageError(const std::string& problem, std::string remedy) : Error(ExitStatus::kUsage, problem, std::move(remedy)) {}
 };
 
-/// This machine cannot measure what was asked: exit status 3.
+/// This machine cannot measure the requested metric: exit status 3.
 class MachineError : public Error {
  public:
   MachineError(const std::string& problem, std::string remedy)

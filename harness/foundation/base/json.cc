@@ -93,7 +93,7 @@ class Watch {
   std::vector<std::set<std::string>> keys_;
 };
 
-/// Returns the parser's error message without the exception's class name and without the text that was read last.
+/// Returns the parser's error message without the exception's class name and without the quoted text at the error.
 std::string reason_of(std::string text) {
   if (const auto at = text.find("] "); at != std::string::npos) text = text.substr(at + 2);
   if (const auto at = text.find("; last read"); at != std::string::npos) text = text.substr(0, at);

@@ -93,7 +93,7 @@ std::vector<TimeVerdict> judge_times(const std::vector<TimeSample>& samples, con
 }
 
 std::size_t fewest_pairs(std::size_t points, double alpha) {
-  // The strongest evidence is that all pairs have the same sign, whose probability by chance is 2 / 2^pairs.
+  // The strongest evidence is one sign in all pairs. By chance, this has a probability of 2 / 2^pairs.
   return static_cast<std::size_t>(
       std::ceil(std::log2(2 * static_cast<double>(std::max<std::size_t>(1, points)) / alpha)));
 }

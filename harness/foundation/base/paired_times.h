@@ -76,7 +76,7 @@ std::size_t fewest_pairs(std::size_t points, double alpha);
 /// Estimates the share of false alarms, 0 to 1, by `times` permutations. Each permutation exchanges OLD and NEW at
 /// random within all pairs of all points, and judges the points. The result is the share of permutations in which any
 /// point is FASTER or SLOWER. A coin decided which process of each pair went first. A comparison of equal programs
-/// under the same noise would therefore have the same share. Returns nothing if there are no pairs.
+/// under the same noise would therefore have this share of false alarms. Returns nothing if there are no pairs.
 std::optional<double> false_alarm_rate(const std::vector<TimeSample>& samples, std::size_t times,
                                        const CompareMethod& method = {});
 

@@ -53,7 +53,7 @@ void choose_alternative(const std::string& name, Plain& document) {
   const auto alternatives = document.find("oneOf");
   if (alternatives == document.end()) return;
   for (const Plain& each : *alternatives) {
-    if (!each.contains("$ref")) continue;  // a choice between keys, not between documents
+    if (!each.contains("$ref")) continue;  // this alternative requires a key, and is no document
     const Plain alternative = document.at(Plain::json_pointer(each.at("$ref").get<std::string>().substr(1)));
     if (alternative.at("/properties/schema/enum/0"_json_pointer) != "zerotax." + name + "/1") continue;
     document.erase("oneOf");

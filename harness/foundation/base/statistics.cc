@@ -42,7 +42,7 @@ Moments moments(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   if (values.size() == 1) return {mean, 0};
-  // Two passes are needed. The sum of squares would lose the low digits of times that differ little.
+  // In a single pass, the sum of squares would lose the low digits of times that differ little.
   const double squares = std::accumulate(values.begin(), values.end(), 0.0, [&](double sum, double value) {
     return sum + (value - mean) * (value - mean);
   });

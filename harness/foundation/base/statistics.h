@@ -60,8 +60,8 @@ std::vector<std::vector<double>> resampled_medians(const std::vector<std::vector
 /// Returns the percentile interval of this level (0 to 1) of a non-empty set of bootstrap estimates.
 Interval percentile_interval(const std::vector<double>& estimates, double level);
 
-/// Returns the quantile of Student's t distribution with probability `tail` (above 0, below 1) above it.
-/// `degrees_of_freedom` must be above 0, and need not be whole.
+/// Returns the value that Student's t exceeds with a probability of `tail` (above 0, below 1). `degrees_of_freedom`
+/// must be above 0, and need not be whole.
 double student_quantile(double tail, double degrees_of_freedom);
 
 /// Returns the 95 % interval of a probability, given `hits` in `trials` (Clopper and Pearson, 1934). `hits` must be at

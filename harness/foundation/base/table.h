@@ -73,7 +73,7 @@ class Cell {
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell()) {}
 
   static Cell not_available();
-  /// Holds a word that contains color codes. The table prints it unchanged, so the word must not come from outside.
+  /// Holds a word of zerotax's own that contains color codes. The table prints this word unchanged.
   static Cell colored(std::string word);
   /// Holds text that Markdown shows as code.
   static Cell code(std::string text);

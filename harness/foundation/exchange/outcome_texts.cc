@@ -59,7 +59,7 @@ std::string github_commands(const OutcomeList& list) {
   if (overall == Level::kNone) overall = Level::kNotice;
   std::string text = line(overall, "", list.command, list.sentence);
   for (const Level level : {Level::kError, Level::kWarning, Level::kNotice}) {
-    // The verdict may need one annotation of each kind, and the line that counts omitted outcomes another one.
+    // The verdict takes one annotation of its kind, and the line that counts omitted outcomes takes one of each kind.
     const std::size_t room = kShown - (level == overall ? 1 : 0);
     std::vector<const Outcome*> own;
     for (const Outcome& each : list.outcomes) {

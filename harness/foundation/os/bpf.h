@@ -48,8 +48,8 @@ UniqueFd load_program(bpf_prog_type type, const Code& code);
 /// Runs a program of type BPF_PROG_TYPE_RAW_TRACEPOINT at each hit of the tracepoint, as long as the returned
 /// descriptor is open.
 UniqueFd attach_raw(const char* tracepoint, int program);
-/// Runs a program of type BPF_PROG_TYPE_TRACEPOINT in the same way. The program must return 1, because 0 would hide the
-/// event from all perf events. `id` is TraceEvent::id.
+/// Runs a program of type BPF_PROG_TYPE_TRACEPOINT as attach_raw does. The program must return 1, because 0 would hide
+/// the event from all perf events. `id` is TraceEvent::id.
 UniqueFd attach(std::uint64_t id, int program);
 
 }  // namespace zerotax::bpf

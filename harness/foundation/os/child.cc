@@ -218,7 +218,7 @@ void drain(UniqueFd& fd, std::string& text) {
 }
 
 /// Waits for a child to end, enforces the limits of its command, and collects its output. Kills the child and its group
-/// if they exceed a limit. Sets `used`, and also `end` and `code` if the child was killed here. Does not reap the
+/// if they exceed a limit. Sets `used`, and also `end` and `code` if this function killed the child. Does not reap the
 /// child.
 void watch_child(pid_t pid, const ChildCommand& command, const std::function<bool()>& stop, UniqueFd& out,
                  UniqueFd& err, ChildResult& result) {

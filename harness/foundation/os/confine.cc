@@ -116,8 +116,8 @@ void confine_process() {
   set_limit(RLIMIT_NPROC, 0);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   drop_rights();
-  // A change of user sets PR_SET_DUMPABLE to fs.suid_dumpable, so it is cleared after drop_rights(). No other process
-  // may read this process's memory or trace it.
+  // A change of user sets PR_SET_DUMPABLE to fs.suid_dumpable, so this call follows drop_rights(). No other process may
+  // read this process's memory or trace it.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (!kSanitized) filter_system_calls();
 }

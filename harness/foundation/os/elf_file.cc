@@ -78,7 +78,7 @@ std::string why_sanitized(const ElfFile& program) {
 /// The reason why nothing can be preloaded into a program; empty if preloading works.
 struct Refusal {
   std::string why;
-  bool runs = false;  ///< whether the program can nevertheless run, and be watched from outside
+  bool runs = false;  ///< whether the program can nevertheless run, and be watched without a library
 };
 
 Refusal why_not_elf(const std::string& path) {

@@ -42,7 +42,7 @@ class ElfFile {
   [[nodiscard]] const std::optional<GElf_Ehdr>& header() const { return header_; }
   /// Returns the segments of the program header table, or nothing if the file ends within the table.
   [[nodiscard]] const std::optional<std::vector<GElf_Phdr>>& segments() const { return segments_; }
-  /// Returns bytes of the file, or nothing if the file ends before them.
+  /// Returns `count` bytes of the file, or nothing if the file is too short.
   [[nodiscard]] std::optional<std::string> bytes(std::uint64_t offset, std::uint64_t count) const;
   /// Returns the libraries that the program requests from the loader (DT_NEEDED), if the file contains their names.
   [[nodiscard]] std::vector<std::string> needed() const;
@@ -81,9 +81,9 @@ std::string find_program(const std::string& name);
 /// judged by their interpreter. Source: elf(5), ld.so(8) on secure execution, execve(2).
 std::string why_not_preloadable(const std::string& path);
 
-/// Returns the reason why a program accepts no preloaded library, although it can run here and be watched from outside.
-/// Reasons are static linking, another C library, a sanitizer, or more rights than its caller has. Returns "" if the
-/// program accepts a library or cannot run.
+/// Returns the reason why a program accepts no preloaded library, although it can run here and be watched without a
+/// library. Reasons are static linking, another C library, a sanitizer, or more rights than its caller has. Returns ""
+/// if the program accepts a library or cannot run.
 std::string why_outside_only(const std::string& path);
 
 /// Returns why the kernel gives the program in this file more rights than its caller has: "is setuid", "is setgid",

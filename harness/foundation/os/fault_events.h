@@ -74,10 +74,10 @@ class FaultEvents {
   enum class Method { kTracepoints, kSoftware };
   enum class Stacks { kNone, kTaken };
 
-  /// Watches the program that the calling thread execs next (as a child). Throws MachineError with the reason.
-  /// `buffer_bytes` is the size of the kernel's buffer for each CPU, a power of two of pages. A size of 0 selects a
-  /// useful size, or the size that an ordinary user may have. `stacks` adds 8 KiB of the stack to each fault in user
-  /// mode. Stacks have their own buffers: the kernel may drop some of them without losing any fault.
+  /// Watches the program that the calling thread execs next (as a child). Throws MachineError if watching is not
+  /// permitted. `buffer_bytes` is the size of the kernel's buffer for each CPU, a power of two of pages. A size of 0
+  /// selects a useful size, or the size that an ordinary user may have. `stacks` adds 8 KiB of the stack to each fault
+  /// in user mode. Stacks have their own buffers: the kernel may drop some of them without losing any fault.
   explicit FaultEvents(std::size_t buffer_bytes, Stacks stacks = Stacks::kNone);
   /// Watches running processes from now on. Throws MachineError if watching is not permitted, or UsageError if all
   /// processes have ended.

@@ -39,8 +39,8 @@ UniqueFd lock_folder(const std::string& folder);
 void remove_locked_folder(const std::string& folder);
 
 /// Removes the folders in `parent` that killed processes of this user left behind. The folder of a killed process
-/// contains the file "lock", which no process has locked. `is_ours` decides by the name and the permissions (as for
-/// chmod) of a folder.
+/// contains the file "lock", which no process has locked. `is_ours` decides by a folder's name and permissions (as for
+/// chmod) whether zerotax made it.
 void remove_dead_folders(const std::string& parent,
                          const std::function<bool(const std::string& name, mode_t permissions)>& is_ours);
 

@@ -31,12 +31,12 @@ MemoryState read_memory_state(const std::string& root = "");
 /// Returns the resident set of a process in bytes (/proc/PID/statm), or nothing if the process has ended.
 std::optional<std::uint64_t> resident_bytes(pid_t pid);
 
-/// Returns how often the kernel has killed a process for lack of memory since boot (/proc/vmstat, oom_kill), or
-/// nothing.
+/// Returns how often the kernel has killed a process for lack of memory since boot (/proc/vmstat, oom_kill), or nothing
+/// without this counter.
 std::optional<std::uint64_t> oom_kills();
 
 /// Writes to `bytes` of fresh memory and returns the memory to the kernel. In a virtual machine, the host has then
-/// backed this memory. The first touch of memory that the host has not backed is up to ten times slower. Returns false
+/// backed this memory. The first write to memory that the host has not backed is up to ten times slower. Returns false
 /// if interrupted by `stop`.
 bool warm_up_memory(std::uint64_t bytes, bool (*stop)());
 

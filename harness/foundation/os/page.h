@@ -42,7 +42,7 @@ struct AddressRange {
   std::uintptr_t end = 0;
 
   [[nodiscard]] std::size_t bytes() const { return end > begin ? end - begin : 0; }
-  /// Returns the pages that the range touches.
+  /// Returns the smallest range of whole pages that contains this range.
   [[nodiscard]] AddressRange pages() const { return {page_floor(begin), page_ceiling(end)}; }
   [[nodiscard]] AddressRange intersect(AddressRange other) const {
     return {begin > other.begin ? begin : other.begin, end < other.end ? end : other.end};

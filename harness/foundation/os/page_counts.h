@@ -77,7 +77,7 @@ class PageCounts {
   /// Whether counts include faults that the kernel itself takes for a process, as when read(2) stores into fresh
   /// memory.
   [[nodiscard]] bool whole() const { return whole_; }
-  /// Returns why no pages are counted, or "" if they are. Only root may use the required tracepoint.
+  /// Returns why no pages are counted, or "" if pages are counted. Only root may use the required tracepoint.
   [[nodiscard]] const std::string& why_no_pages() const { return why_no_pages_; }
   /// Whether CPUs are watched, so that processes that joined the scope have been counted.
   [[nodiscard]] bool counts_cpus() const { return cpus_; }

@@ -61,9 +61,9 @@ class Pagemap {
   [[nodiscard]] int release() { return fd_.release(); }
 
   [[nodiscard]] Method method() const { return method_; }
-  /// Returns why the method is kNone, or "" if it is not.
+  /// Returns why the method is kNone, or "" for any other method.
   [[nodiscard]] const char* reason() const { return reason_; }
-  /// Returns why the method is not kScan, or "" if it is.
+  /// Returns why the method is not kScan, or "" for kScan.
   [[nodiscard]] const char* no_scan_reason() const;
 
   /// Adds to `populated` the pages of `range` (page aligned) that have a physical page, in memory or swapped. The

@@ -59,8 +59,8 @@ enum class ReturnCall { kMunmap, kMadvise, kBrk, kMremap };
 struct PerfEvent {
   enum class Kind {
     kSample,  ///< a sample of a running thread
-    kFault,   ///< `count` page faults in user mode, sampled at the last one
-    kReturn,  ///< `count` system calls that may return memory; the registers have the arguments of the last one, which
+    kFault,   ///< `count` page faults in user mode; the last fault was sampled
+    kReturn,  ///< `count` system calls that may return memory; the registers have the arguments of the last call, which
               ///< was sampled
     kMap,     ///< executable memory was mapped
     kData,    ///< other memory was mapped; only with UserFaults::kByRate

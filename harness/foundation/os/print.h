@@ -21,7 +21,7 @@ void print_lines(std::FILE* to, std::string_view text);
 /// Writes a message that must not end the command. Returns false and sets errno if the message cannot be written.
 bool try_to_print(std::FILE* to, std::string_view text);
 
-/// The type to which print_text converts a value. Any text may be a name from outside, and is made printable.
+/// The type to which print_text converts a value. Any text may be a name that others chose, so it is made printable.
 template <typename T>
 using PrintedValue = std::conditional_t<std::is_convertible_v<const T&, std::string_view>, std::string, const T&>;
 

@@ -8,7 +8,7 @@
 
 namespace zerotax {
 
-/// The state of a thread, read from outside. The thread is not stopped and does not notice.
+/// The state of another process's thread, read from /proc without stopping the thread.
 struct ThreadLook {
   enum class State {
     kRunning,  ///< the thread is on a CPU, or ready to run

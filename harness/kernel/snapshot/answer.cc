@@ -18,7 +18,7 @@ std::uint64_t count_of(const Faults& faults, std::uint64_t Counts::*kind) {
   return faults.before_end.*kind + faults.after_end.*kind;
 }
 
-/// The alternative with which the first allocator's advice compares the others; null if there is none.
+/// The alternative with which the first allocator's advice compares all other alternatives; null if there is none.
 const Result* base_of(const Snapshot& snapshot) {
   if (snapshot.advice.empty() || !snapshot.advice.front().instead_of) return nullptr;
   return snapshot.find(snapshot.advice.front().allocator, *snapshot.advice.front().instead_of);

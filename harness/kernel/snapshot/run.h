@@ -47,7 +47,7 @@ enum class Status {
   kFailed,
   kCrashed,
   kTimeout,
-  kSkipped,     ///< the alternative is unavailable here, or was not run
+  kSkipped,     ///< the alternative is unavailable on this machine, or was not run
   kNotWatched,  ///< this machine does not permit the pass
 };
 ENUM_WORDS(Status, "ok", "wrong", "failed", "crashed", "timeout", "skipped", "not watched")

@@ -58,7 +58,7 @@ void check_cost(const std::string& cost);
 
 Argument add_json(Arguments& arguments, std::string& path);
 /// Adds --read, which shows a file that --json of the same command wrote earlier. `beside` has the options that may be
-/// given with --read, besides those of the output.
+/// given with --read, besides the options for output.
 Argument add_read(Arguments& arguments, std::string& path, const std::vector<std::string>& beside = {});
 /// Adds --text, which writes the text for people. `fallback` names where the text goes without --text.
 Argument add_text(Arguments& arguments, std::string& path, const std::string& fallback);

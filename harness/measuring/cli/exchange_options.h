@@ -28,7 +28,7 @@ class ExchangeOptions {
 
   /// The files to write, for check_outputs. --github counts as standard output.
   [[nodiscard]] std::vector<NamedPath> outputs() const;
-  /// Throws MachineError if --html is given and no page can be made here. Must be called before measuring.
+  /// Throws MachineError if --html is given and this machine cannot make a page. Call it before measuring.
   void check_page() const;
   /// Whether a document goes to standard output, where the text for people would spoil it.
   [[nodiscard]] bool silent() const;

@@ -12,8 +12,8 @@ namespace zerotax {
 /// begins with two blanks is shown unchanged; other lines are paragraphs, with an empty line between them.
 struct Topic {
   std::string name;
-  std::string summary;  ///< the first line of its file
-  std::string text;     ///< the other lines of its file
+  std::string summary;  ///< the first line of the topic's file
+  std::string text;     ///< the other lines of the topic's file
 };
 
 /// All topics, sorted by name.

@@ -34,7 +34,7 @@ struct MeasureOptions {
   /// Adds --out and --resume. `beside_resume` lists the options that may be given together with --resume.
   void add_folder(Arguments& arguments, const std::vector<std::string>& beside_resume = {"--on"});
   void add_audit_only(Arguments& arguments);
-  /// --thp.
+  /// Adds --thp.
   void add_huge_pages(Arguments& arguments);
   /// Adds --touch and --thread. `touch_default` describes the command's default of --touch.
   void add_touch_and_thread(Arguments& arguments, const std::string& touch_default);

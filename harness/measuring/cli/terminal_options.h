@@ -18,8 +18,8 @@ void add_full_option(Arguments& arguments);
 /// Whether --full asks to print everything instead of an answer of one screen (base/answer.h).
 bool wants_full_text();
 
-/// The palette for a stream, chosen by --color and by the kind of stream (suits_colour). All decisions about color are
-/// made here.
+/// The palette for a stream, chosen by --color and by the kind of stream (suits_colour). No other function decides
+/// about color.
 Palette palette_for(std::FILE* stream);
 
 /// Adds --plot. `what` names the plot in the description of --plot, such as "time against size".

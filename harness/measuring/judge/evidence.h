@@ -15,7 +15,7 @@ enum class Costly {
   kInFree,     ///< stores of zeros by the allocator in free
   kByHand,     ///< stores of zeros by the program over a block that it just got
   kByProgram,  ///< other stores of zeros by the program
-  kStores,     ///< stores of zeros, counted from outside the program
+  kStores,     ///< stores of zeros, as a recording from outside counts them
   kCopies,     ///< pages copied after a fork
 };
 

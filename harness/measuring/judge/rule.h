@@ -19,7 +19,7 @@
 
 namespace zerotax {
 
-/// How much a finding matters. docs/findings.md has the rule.
+/// The importance of a finding. docs/findings.md has the rule.
 enum class Severity { kLow, kMedium, kHigh };
 ENUM_WORDS(Severity, "low", "medium", "high")
 inline constexpr Severity kSeverities[] = {Severity::kHigh, Severity::kMedium, Severity::kLow};

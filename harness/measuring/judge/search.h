@@ -51,9 +51,9 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 /// never end. At the end, each side of each exact threshold is probed once more; a side that behaves differently is
 /// noisy, too.
 /// If zeroing in free is unknown at a size, the value of the next smaller size is used, or else the value of the next
-/// larger size. Such a neighbor must otherwise behave the same. If only zeroing in free changes, and is unknown between
-/// the two sides, the threshold is not exact. A behavior that begins and ends between two neighbors is not found;
-/// refine the grid to find it.
+/// larger size. Apart from zeroing in free, both sizes must behave the same. If only zeroing in free changes, and is
+/// unknown between the two sides, the threshold is not exact. A behavior that begins and ends between two neighbors is
+/// not found; refine the grid to find it.
 /// `grid` must be ascending and not empty. The search takes a probe for each size of the grid, at most log2 of the gap
 /// for each change, and the repeats. `likely` are sizes to probe first, such as the thresholds under another touch or
 /// thread. A change at a likely size takes two probes; a change elsewhere takes at most two probes more than without
@@ -61,7 +61,7 @@ inline constexpr std::size_t kMostChangesInGap = 4;
 ThresholdSearch find_thresholds(const std::vector<std::uint64_t>& grid, const SignatureProbe& probe,
                                 const std::set<std::uint64_t>& likely = {});
 
-/// Looks for a threshold at each of these sizes (1 byte or more) only, with two probes each.
+/// Looks for thresholds only at these sizes (1 byte or more), with two probes at each.
 ThresholdSearch look_for_thresholds(const std::vector<std::uint64_t>& edges, const SignatureProbe& probe);
 
 }  // namespace zerotax

@@ -251,7 +251,7 @@ void to_json(Json& json, const BehaviourChange& change) { json = change.words; }
 
 namespace {
 
-/// The cost of one side of a change that is described in the words of version 0.2. Do not change.
+/// The cost of one side of a change that is described in the words of version 0.2. These words must stay.
 int cost_in_words(std::string_view side) {
   const auto has = [&](const char* words) { return side.find(words) != std::string_view::npos; };
   if (has("crashed") || has("timeout") || has("failed") || has("not_zero") || has("misaligned")) return 9;

@@ -32,7 +32,7 @@ struct FreeZeroing {
 };
 
 /// Share of the written part of the block that madvise returned. Empty if the program wrote nothing, and in files of
-/// earlier versions. All shares are equal, because the names of the calls already distinguish behaviors.
+/// earlier versions. All shares compare as equal, because the names of the calls already distinguish behaviors.
 struct PurgedShare {
   std::string share;
 
@@ -125,14 +125,14 @@ std::string share_of(std::uint64_t bytes, std::uint64_t size);
 /// data of its own at each end of a free block.
 std::string share_of_bound(std::uint64_t at_most, std::uint64_t size, std::uint64_t page);
 
-/// The signature of a point that was audited. Zeroing beyond the request does not count here.
+/// The signature of a point that was audited. Zeroing beyond the request is not part of a signature.
 Signature signature_of(const Point& point);
 
 /// Fills in unknown zeroing in free from `known`. Returns whether `known` has a known zeroing in free.
 bool take_unknown(Signature& signature, const Signature& known);
 
-/// One change of behavior at a threshold. Most documents contain only the words of a change; a baseline contains the
-/// other fields, too.
+/// One change of behavior at a threshold. Most documents contain only `words`; a baseline also contains the other
+/// fields.
 struct BehaviourChange {
   std::string words;  ///< such as "later callocs zero the whole block, needlessly (before: write no zeros)"
   Direction direction = Direction::kNeither;  ///< worse if the side above zeroes, populates or returns more, or fails

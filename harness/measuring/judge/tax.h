@@ -52,7 +52,7 @@ struct PointTax {
   std::optional<std::uint64_t> operation_faults;
   std::optional<double> mb_per_s;  ///< rate of a case that receives
   std::optional<double> fork_ns;   ///< time of a case that forks; median
-  // Comparison by calloc_ns with all others at the same case, size, touch and thread:
+  // Comparison by calloc_ns with all other allocators at the same case, size, touch and thread:
   std::optional<std::size_t> fastest;  ///< index of the fastest allocator; no value if there is no other allocator
   std::optional<double> fastest_ns;
   std::optional<double> ratio;  ///< the point's time divided by that of the fastest allocator

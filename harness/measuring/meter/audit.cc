@@ -43,7 +43,7 @@ void tally(SyscallTally& tally) {
 }
 
 /// Whether the allocator asks the kernel about its own mappings, as largecache does. Write protection by userfaultfd
-/// would appear in the kernel's answers and change the allocator's behavior. Such an allocator therefore exports a
+/// would appear in the kernel's answers and change the allocator's behavior. Such an allocator therefore exports this
 /// function. (The function is a weak reference. dlsym allocates when it finds nothing, which would change the
 /// measurement.)
 bool watches_its_mappings() { return malloc_watches_its_mappings != nullptr && malloc_watches_its_mappings() != 0; }

@@ -33,7 +33,7 @@ class AuditMeter final : public Meter, private ZeroingHook::Listener, private Sy
   void before_call(const SystemCall& call) override;
   void after_call(const SystemCall& call, long result) override;
 
-  /// Call these two around the allocator's own call.
+  /// Call these two functions around the allocator's own call.
   void begin_call(bool in_free);
   void end_call(SyscallTally& tally);
   void give_up_counting(const char* why);

@@ -48,8 +48,8 @@ class TimedForkSteps final : public ForkSteps {
 /// processes share. Allocates nothing.
 const char* fork_and_write(void* block, std::size_t bytes, ForkSteps& steps, ForkSample& sample);
 
-/// Returns an address that a program may write to, in page number `page` of a block. A header before the block is never
-/// touched. A timed loop should query the page size only once and pass it as `bytes`.
+/// Returns an address that a program may write to, in page number `page` of a block. The address never lies in a header
+/// before the block. A timed loop should query the page size only once and pass it as `bytes`.
 inline volatile unsigned char* byte_in_page(const AddressRange& block, std::size_t page,
                                             std::size_t bytes = page_bytes()) {
   const std::uintptr_t first = (block.begin & ~(bytes - 1)) + page * bytes;

@@ -25,8 +25,8 @@ class Meter {
   /// Reads one byte of each page of the first `fraction` of the block's pages. Reads count as touching, and their time
   /// as touch time.
   virtual void read(void* block, std::size_t bytes, double fraction);
-  /// Call these two around writes to a block other than touch(), such as the writes of a receive. These writes count as
-  /// touching, and their time counts as touch time. `bytes` is the number of bytes received.
+  /// Call these two functions around writes to a block without touch(), such as the writes of a receive. These writes
+  /// count as touching, and their time counts as touch time. `bytes` is the number of bytes received.
   virtual void begin_receive() {}
   virtual void end_receive(std::size_t bytes);
   /// Makes the measured fork, and then the first writes to the block (meter/fork_writes.h). Returns false if fail() was

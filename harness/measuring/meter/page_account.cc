@@ -197,8 +197,8 @@ void PageAccount::after_call(bool failed, AddressRange moved) {
   if (failed) shared_gone_ = false;
   if (!is_watched() || failed || going_.bytes() == 0) return;
   if (moved.bytes() > 0) {
-    // Pages that moved are neither new nor returned, but the lists will suggest both. The operation's metrics are
-    // therefore n/a.
+    // Pages that moved are neither new nor returned, but the lists will show them as new and as returned. The
+    // operation's metrics are therefore n/a.
     if (moved.begin != going_.begin) unseen_ = true;
     if (moved.begin != going_.begin || cut_.bytes() == 0) return;
   }

@@ -222,7 +222,7 @@ struct SampleBlock {
   std::uint32_t by_frame;  ///< 1 if page frame numbers distinguished copies from reuses, 0 if exclusive mapping did
   Transfer transfer;
   Loop loop;
-  char failure[kReasonBytes];  ///< why the case could not be set up, or continue; empty if it could
+  char failure[kReasonBytes];  ///< why the case could not be set up or continued; empty without a failure
   // Reasons why a metric is kNotMeasured in this pass; empty if it is measured.
   char na_zeroed[kReasonBytes];
   char na_redundant[kReasonBytes];
@@ -263,7 +263,7 @@ inline constexpr std::uint64_t kSampleBlockMagic =
 /// Exit status of a probe whose sample block comes from another build, or names an unknown case.
 inline constexpr int kWrongSampleBlock = 64;
 
-/// Exit status of a probe whose case could not be set up, or continue. SampleBlock::failure has the reason.
+/// Exit status of a probe whose case could not be set up or continued. SampleBlock::failure has the reason.
 inline constexpr int kCaseFailed = 65;
 
 }  // namespace zerotax

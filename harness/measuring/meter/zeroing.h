@@ -39,7 +39,7 @@ class ZeroingClock final : private ZeroingHook::Listener {
 class ZeroingSum {
  public:
   void clear() { *this = {}; }
-  /// `call_ns` is the call's time from outside, including everything that listening added.
+  /// `call_ns` is the call's time as its caller measures it, including the time that listening added.
   void add(const MemsetTime& found, std::int64_t call_ns);
   /// Writes the call's time without listening, and the time of zeroing, which never exceeds the call's time. Writes
   /// kNotMeasured and a reason if most of the measured time was the clock's own.

@@ -179,7 +179,7 @@ struct CodeFaults {
   FaultCounts counts;
 };
 
-/// How faults were sampled, if not every fault was recorded. Unrecorded faults are counted, and divided among classes,
+/// The sampling of faults, if not every fault was recorded. Unrecorded faults are counted, and divided among classes,
 /// processes, mappings and functions in the proportions of the next window's faults.
 struct FaultSampling {
   std::uint64_t recorded = 0;

@@ -213,10 +213,11 @@ void FaultTracer::look_anew() {
 FaultClass FaultTracer::guess(const Fault& fault, const Region* region) {
   if (region == nullptr || region->hugetlb || region->name == "[vvar]") return FaultClass::kOther;
   const std::uint64_t page = fault.address / page_bytes();
-  // The kernel handles no fault in an inaccessible mapping. An unreported mremap must have moved another mapping here.
+  // The kernel handles no fault in an inaccessible mapping. An unreported mremap must have moved another mapping to
+  // this address.
   if (!region->readable && !region->writable && !region->executable) return FaultClass::kOther;
   if (!region->of_file()) {
-    // A page that moved here with its mapping may be shared.
+    // A page that mremap moved to this address may be shared.
     const bool moved = region->unreported && processes_.at(fault.pid).shares;
     if (moved && sharing_.found(fault.pid, page, fault.begin_ns, false, 0)) return FaultClass::kOther;
     const FaultClass kind = sharing_.anonymous_fault(fault.pid, page, fault.begin_ns);

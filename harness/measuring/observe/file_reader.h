@@ -98,7 +98,7 @@ class FileReader {
   const std::string program_;
   std::mutex mutex_;
   pid_t pid_ = -1;
-  pid_t owner_ = -1;          ///< process that started the reader; forked children do not touch the reader
+  pid_t owner_ = -1;          ///< process that started the reader; forked children do not use the reader
   std::vector<pid_t> ended_;  ///< ended processes, for which the destructor waits; waiting earlier would add their CPU
                               ///< time to the CPU time of a watched program
   MessageSocket socket_;

@@ -9,7 +9,7 @@ namespace zerotax {
 // process may ask any number of times for files of debug information.
 
 /// Kind of a request, stored as the first number of the request. The numbers of the session and of the file (0: none)
-/// follow, and then the parts listed here.
+/// follow, and then the parts listed below.
 enum class ReadRequest : std::uint64_t {
   kMap = 1,    ///< request with the file: its name, path, mapping address and offset; answer: 1 and the load bias, or 0
   kOpen,       ///< request with an unmapped file: its path; answer: 1 and the build-id, or 0

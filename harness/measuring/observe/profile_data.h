@@ -43,7 +43,7 @@ struct ThreadProfile {
 struct ProfileData {
   std::map<Stack, std::uint64_t> stacks;  ///< outermost frame first; this frame is the program's short name, without a
                                           ///< module
-  std::map<Stack, SampleKinds> kinds;     ///< properties of each stack's samples; a stack without any has no entry
+  std::map<Stack, SampleKinds> kinds;     ///< properties of each stack's samples; stacks without properties have none
   /// Profiles by process and thread, if requested.
   std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadProfile> threads;
   bool by_thread = false;  ///< whether profiles by thread were requested

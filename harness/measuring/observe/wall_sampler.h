@@ -41,11 +41,11 @@ class ThreadClock {
 /// Adds the executable mappings of a running process to the unwinder.
 void map_process(pid_t process, Unwinder& unwinder);
 
-/// Samples every thread of a process, running or blocked, from outside. The process is not stopped, traced or written
-/// to, so it is unaffected even if zerotax is killed. For a blocked thread, /proc shows the event that the thread waits
-/// for, the stack pointer and the program counter. The stack is read from the process's memory. Registers that the C
-/// library has not stored on the stack are unknown. The stack may therefore end at a function that can be unwound only
-/// by its frame pointer (observe/unwinder.h).
+/// Samples every thread of another process, running or blocked. The process is not stopped, traced or written to, so it
+/// is unaffected even if zerotax is killed. For a blocked thread, /proc shows the event that the thread waits for, the
+/// stack pointer and the program counter. The stack is read from the process's memory. Registers that the C library has
+/// not stored on the stack are unknown. The stack may therefore end at a function that can be unwound only by its frame
+/// pointer (observe/unwinder.h).
 class WallSampler {
  public:
   explicit WallSampler(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}

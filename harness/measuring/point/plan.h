@@ -40,7 +40,7 @@ Json version_json(const Allocator& allocator);
 /// Returns the allocator's name and version, such as "jemalloc 5.3.0", or the name alone if the version is unknown.
 std::string name_and_version(const Allocator& allocator);
 
-/// How often an operation is repeated in a pass: at least `min_ops` times and at most `ops` times. Between these
+/// The number of repetitions of an operation in a pass: at least `min_ops` times and at most `ops` times. Between these
 /// limits, operations are repeated until the budget is used up.
 struct Repeats {
   RESULT("repeats");

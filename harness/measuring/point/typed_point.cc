@@ -110,8 +110,8 @@ using Parts = std::array<Metric, 3>;  // metrics of calloc, touching and free
 constexpr Parts kTimes{Metric::kCallocNs, Metric::kTouchNs, Metric::kFreeNs};
 constexpr Parts kPartFaults{Metric::kCallocFaults, Metric::kTouchFaults, Metric::kFreeFaults};
 
-/// Sums up the parts. `values` are the metrics of the point's steady state or of one operation, or nullptr if there are
-/// none.
+/// Sums up the parts of an operation. `values` are the metrics of the point's steady state or of one operation, or
+/// nullptr if there are none.
 std::optional<double> sum_of(const Point& point, const MetricValues* values, const Parts& parts) {
   if (values == nullptr) return std::nullopt;
   double sum = 0;

@@ -12,7 +12,7 @@
 
 namespace zerotax {
 
-/// How the measurement of a point ended.
+/// The outcome of the measurement of a point.
 enum class PointStatus : std::uint8_t { kOk, kFailed, kNotZero, kMisaligned, kCrashed, kTimeout, kSkipped };
 ENUM_WORDS(PointStatus, "ok", "failed", "not_zero", "misaligned", "crashed", "timeout", "skipped")
 

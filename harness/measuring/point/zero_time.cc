@@ -27,7 +27,7 @@ std::optional<ZeroTime> without_timing(const MetricValue& bytes, const PassResul
   return found(0, "nothing to time");
 }
 
-/// Returns the median of an operation's share in the steady state, or nothing if an operation has no share.
+/// Returns the median of zeroing's share of an operation in the steady state, or nothing if an operation has no share.
 std::optional<double> steady_share(const PassResult& pass,
                                    const std::function<std::optional<double>(const OpSample&)>& share) {
   std::vector<double> shares;

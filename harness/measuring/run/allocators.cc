@@ -94,7 +94,7 @@ std::string tidy_path(const std::string& path) {
   const fs::path tidy = whole.lexically_normal();
   if (fs::equivalent(whole, tidy, failure) && !failure) return tidy.string();
   const fs::path real = fs::weakly_canonical(whole, failure);
-  // The loader cannot preload a path with a blank or a colon, so a link that avoids such a path is kept.
+  // The loader cannot preload a path with a blank or a colon, so a link stays unresolved if its target has such a path.
   const bool usable = !failure && real.string().find_first_of(": ") == std::string::npos;
   return usable ? real.string() : whole.string();
 }

@@ -56,7 +56,7 @@ std::pair<std::size_t, double> sum_of(const std::vector<Item>& items) {
 }
 
 /// Calls work(0) … work(tasks - 1) from several threads, each index once, in ascending order of start. The first
-/// exception stops further calls, and is rethrown here.
+/// exception stops further calls, and this function rethrows it.
 void run_side_by_side(std::size_t tasks, std::size_t workers, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   std::mutex failure_lock;

@@ -19,9 +19,9 @@ namespace zerotax {
 /// allocator keeps.
 std::string why_too_large(std::uint64_t size_bytes, const MemoryState& memory = read_memory_state());
 
-/// Touches `bytes` once, but at most half of the usable memory. In a virtual machine, a first touch is up to ten times
-/// slower if the host has not backed the memory yet. The first measurement would be distorted. Returns early if a
-/// signal requests termination.
+/// Writes once to `bytes` of memory, but at most to half of the usable memory. In a virtual machine, a first write is
+/// up to ten times slower if the host has not backed the memory yet, and would distort the first measurement. Returns
+/// early if a signal requests termination.
 void warm_up(std::uint64_t bytes);
 
 /// Returns how many audits of this size may run at the same time: one per CPU if they fit in memory, but at least 1.
@@ -60,7 +60,7 @@ class Experiment {
  public:
   struct Options {
     std::size_t side_by_side = 0;  ///< maximum number of simultaneous audits; 0 for the number of CPUs
-    /// Before the first measurement, touch 1.25 times the memory of the largest item that fits.
+    /// Before the first measurement, write to 1.25 times the memory of the largest item that fits.
     bool warm_up = false;
     /// Called with each finished item, from one thread at a time, to store its result.
     std::function<void(const Item&)> on_finished = {};

@@ -30,13 +30,13 @@ struct MeteredCommand {
   std::uint64_t memory_limit = 0;  ///< maximum bytes of all processes of the program together; 0 for no limit
 };
 
-/// How a command ended, and the resources that it and its descendants used.
+/// The end of a command, and the resources that the command and its descendants used.
 struct MeteredRun {
   enum class End { kEnded, kTimeout, kMemory, kStopped, kNotStarted };
   End end = End::kNotStarted;
   std::string why_not_started;
   bool exited = false;
-  int code = 0;           ///< exit status, or number of the signal that killed it
+  int code = 0;           ///< exit status, or number of the signal that killed the program
   int client_status = 0;  ///< exit status of the client as a shell reports it
   bool never_ready = false;
   std::int64_t faults = 0;  ///< number of minor faults

@@ -12,7 +12,7 @@ namespace {
 constexpr double kLeastNoise = 0.003;
 /// Factor from a median of absolute deviations to the standard deviation of a normal distribution.
 constexpr double kToDeviation = 1.4826;
-/// Number of pairs beyond the fewest that can prove a gain. With these, one or two pairs may show a loss.
+/// Number of pairs beyond the fewest that can prove a gain, so that one or two pairs may show a loss.
 constexpr unsigned kSpare = 2;
 constexpr double kPower = 0.9;
 /// Degrees of freedom from which Student's distribution is taken to equal the normal distribution.

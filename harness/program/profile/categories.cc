@@ -128,7 +128,8 @@ std::string why_unknown(const std::string& category, const Categories& found, co
 }
 
 /// Returns an upper bound of the samples of a kernel category: its own samples plus those of unknown cause. Page faults
-/// occur outside of system calls, and mapping calls are system calls, so each gets only a part of the unknown samples.
+/// occur outside of system calls, and mapping calls are system calls, so each of the two gets only a part of the
+/// unknown samples.
 std::uint64_t at_most(const std::string& category, const Categories& found, bool sampled) {
   const auto of = [&](const std::string& name) {
     const auto entry = found.find(name);

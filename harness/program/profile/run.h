@@ -24,7 +24,7 @@ struct ProfiledRun {
 };
 
 /// Runs a program in the foreground, with `allocator` if one is given (which must have `preload` set). Throws
-/// UsageError if the program cannot be started. Throws MachineError if this program cannot be sampled here.
+/// UsageError if the program cannot be started. Throws MachineError if this machine cannot sample the program.
 ProfiledRun profile_command(const std::vector<std::string>& words, const std::optional<Allocator>& allocator,
                             const ProfileOptions& options);
 

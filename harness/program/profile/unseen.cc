@@ -13,8 +13,8 @@ namespace {
 
 /// Smallest expected number of samples. With fewer samples expected, chance alone might halve their number.
 constexpr double kLeastExpected = 30;
-/// Smallest expected number of samples in user mode. The minimum is larger here, because the kernel accounts for user
-/// mode in steps of 10 ms.
+/// Smallest expected number of samples in user mode. This minimum is larger, because the kernel accounts for user mode
+/// in steps of 10 ms.
 constexpr double kLeastOfUserMode = 100;
 constexpr double kWorthSaying = 0.1;
 constexpr double kMost = 0.5;

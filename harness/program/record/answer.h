@@ -22,7 +22,7 @@ std::string headline(const Record& record);
 std::string end_words(const Record& record);
 
 /// Returns sentences about gaps in the record of a program that zerotax's library recorded. The sentences name at most
-/// `most_not_followed` of the programs from which nothing was recorded, and count the rest.
+/// `most_not_followed` of the programs from which nothing was recorded, and count the other such programs.
 std::vector<std::string> warnings(const Record& record, std::size_t most_not_followed = SIZE_MAX);
 
 /// Returns the zerotax advise command that tries remedies, ready to paste. Empty if zeroing costs too little, or

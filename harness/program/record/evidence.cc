@@ -104,8 +104,8 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
 }
 
 /// Divides the bytes that were returned outside the allocator's functions among the program, its threads and its inner
-/// allocators. The proportions are those at the sites, if the sites have at least half of all these bytes. Bytes that
-/// the allocator returned at the program's request count as trims.
+/// allocators. The bytes at the sites give the proportions if they are at least half of all these bytes. Bytes that the
+/// allocator returned at the program's request count as trims.
 void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;

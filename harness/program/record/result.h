@@ -84,14 +84,14 @@ struct RecordedSite {
         "Bytes returned to the kernel by calls from here that returned at least rule.large_bytes each.", kLater);
   FIELD(std::vector<NamedFrame>, frames,
         "Frames, innermost first, at most 32. The recorder's own frames are left out.");
-  /// Bytes of large blocks allocated here that were live at the peak of the live heap, in the process with the highest
+  /// Bytes of the site's large blocks that were live at the peak of the live heap, in the process with the highest
   /// peak. Not in the document.
   std::uint64_t live_bytes = 0;
   /// Bytes of large stores and blocks, plus the estimates from samples of small stores and blocks.
   [[nodiscard]] std::uint64_t all_zeroed_bytes() const { return zeroed_bytes + sampled.zeroed_bytes; }
   [[nodiscard]] std::uint64_t all_kernel_bytes() const { return kernel_zeroed_bytes + sampled.kernel_zeroed_bytes; }
-  /// Sort key of sites: the sum of bytes zeroed here, bytes zeroed by the kernel for blocks allocated here, and bytes
-  /// returned here.
+  /// Sort key of sites: the sum of the bytes that the site zeroed, the bytes that the kernel zeroed for the site's
+  /// blocks, and the bytes that the site returned.
   [[nodiscard]] std::uint64_t weight() const { return all_zeroed_bytes() + all_kernel_bytes() + returned_bytes; }
 };
 

@@ -8,8 +8,8 @@
 
 namespace zerotax::record {
 
-/// Returns the record of a run. `watch` has watched the run from outside, and was stopped. Without `watch`, less is
-/// known about processes that were killed.
+/// Returns the record of a run. `watch` has watched the run, and was stopped. Without `watch`, less is known about
+/// processes that were killed.
 Record record_result(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
                      const std::string& started, const RunWatch* watch = nullptr);
 

@@ -51,8 +51,8 @@ struct ProcessLook {
   std::int64_t cpu_ns = 0;
 };
 
-/// Watches a recorded run from outside. The watch also counts processes that cannot record everything themselves,
-/// because they are killed, end with a system call of their own, or never load the recorder.
+/// Watches a recorded run by the kernel's counts and samples. The watch also counts processes that cannot record
+/// everything themselves, because they are killed, end with a system call of their own, or never load the recorder.
 class RunWatch {
  public:
   /// Starts watching. The calling thread starts the program next.

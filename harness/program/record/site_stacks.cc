@@ -46,7 +46,8 @@ constexpr NamedType kTypes[] = {
     {StackWeight::kTime, "time", "cpu", "nanoseconds"},
 };
 
-/// Whether the recording's sites show this weight. From outside, returned bytes are shown only if calls were sampled.
+/// Whether the recording's sites show this weight. In a recording from outside, returned bytes are shown only if calls
+/// were sampled.
 bool is_known(const Record& record, const NamedType& type) {
   if (!record.outside) return true;
   if (type.outside == nullptr) return false;

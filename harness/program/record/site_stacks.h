@@ -20,7 +20,7 @@ const char* stack_weight_title(StackWeight weight);
 /// Returns the weight with this name. Throws UsageError if there is no such weight.
 StackWeight parse_stack_weight(const std::string& name);
 
-/// Returns the bytes or nanoseconds of a site. Small stores, and sites from outside, count with estimates from samples.
+/// Returns the bytes or nanoseconds of a site. Includes estimates for small stores and for recordings from outside.
 std::uint64_t weight_of(const RecordedSite& site, StackWeight weight);
 
 /// Returns the stacks of a recording's sites with their weights; functions have no line numbers. Weights are bytes,

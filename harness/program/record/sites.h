@@ -38,9 +38,9 @@ struct RecordedSites {
   std::optional<std::uint64_t> elsewhere_bytes;
 };
 
-/// Returns the named call stacks of all processes. Equal stacks are merged. The order is by the sum of bytes, the most
-/// first: bytes zeroed there, zeroed by the kernel for blocks allocated there, and returned there. `scripts` names code
-/// outside all files.
+/// Returns the named call stacks of all processes. Equal stacks are merged. Stacks with the most bytes come first:
+/// bytes that the stack zeroed or returned, and bytes that the kernel zeroed for its blocks. `scripts` names
+/// code outside all files.
 RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts);
 
 }  // namespace zerotax::record

@@ -51,8 +51,8 @@ std::string totals(const Totals& sum) {
 std::string remarks(const Record& record) {
   const Totals& sum = record.totals;
   std::string text = "\n";
-  // Only the share of wall time is shown here. The rows of causes have the shares of CPU time, without the time of
-  // faults.
+  // This sentence gives only the share of wall time. The rows of causes have the shares of CPU time, without the time
+  // of faults.
   if (sum.share_of_wall) {
     text += wrap(fmt::format(
         "Stores of zeros of {} and more, with the faults in them, took up to {} of the run's wall time on one thread. "

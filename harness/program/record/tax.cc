@@ -40,8 +40,8 @@ Bounds bounds_of(const std::vector<TaxRow>& rows, Cause last) {
 /// Whether the bounds differ by at most a fiftieth of the upper bound.
 bool is_narrow(const Bounds& bounds) { return bounds.most && (*bounds.most - bounds.least) * 50 <= *bounds.most; }
 
-/// Limits upper bounds. No row can exceed its lower bound by more than the CPU time that all lower bounds together
-/// leave.
+/// Limits upper bounds. A row exceeds its lower bound by at most the CPU time minus the sum of all lower
+/// bounds.
 void cap_bounds(Tax& tax) {
   const std::uint64_t least = bounds_of(tax.rows, Cause::kStores).least;
   const std::uint64_t left = less(tax.cpu_ns, least);

@@ -15,8 +15,8 @@ std::string short_text(const std::string& text);
 /// process counts once.
 std::size_t number_of_processes(const Record& record);
 
-/// Returns the process with the most zeroed bytes (from outside, with the most page faults), or nullptr if there is
-/// only one process.
+/// Returns the process with the most zeroed bytes (in a recording from outside, the most page faults), or nullptr if
+/// there is only one process.
 const RecordedProcess* worst_process(const Record& record);
 
 /// Returns a sentence about the worst call site of the most expensive cause that has a site; empty if no cause has a

@@ -278,8 +278,8 @@ void Preparation::fork() {
   forked[found->second] = blocks;
 }
 
-/// Lets recorded time pass. Any thread may contain the operation; only its position among the allocator's calls
-/// matters.
+/// Appends an operation that advances the recorded time. Any thread may contain the operation; only its position among
+/// the allocator's calls matters.
 void Preparation::pass_time(const Event& event) {
   if (event.first > kMostTime - time_) wrong("more than a hundred years");
   time_ += event.first;

@@ -56,7 +56,7 @@ class ProcessTable {
   /// Sets whether later scans fill in Process::cgroup.
   void read_cgroups(bool cgroups);
 
-  /// Returns one sentence per limit: the processes or counts that cannot be read here, and the reason.
+  /// Returns one sentence per limit: the processes or counts that this user cannot read, and the reason.
   [[nodiscard]] std::vector<std::string> limits() const;
 
  private:

@@ -85,7 +85,7 @@ void complete(const recorder::RingFile& ring, unsigned index, const std::string&
     packets.push_back(last_word(ring, lane, packets.empty() ? next : packets.back().header.sequence + 1));
   }
   if (packets.empty()) return;
-  // The recorder makes no symbolic links, so a link here could lead to someone else's file.
+  // The recorder makes no symbolic links, so a link at this path could lead to someone else's file.
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(there.whole_bytes)) != 0) {
     throw UsageError(fmt::format("'{}' cannot be written: {}", path, std::strerror(errno)),

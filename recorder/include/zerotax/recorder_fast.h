@@ -50,8 +50,8 @@ struct zerotax_lane {
   struct zerotax_commit* commit;
 };
 
-/* The calling thread's lane, which is never NULL. The model initial-exec takes one load, and 8 bytes of the static TLS
- * that the C library keeps for libraries opened later. */
+/* The calling thread's lane, which is never NULL. With the TLS model initial-exec, an access takes one load. The
+ * pointer takes 8 bytes of the static TLS that the C library keeps for libraries opened later. */
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread takes constants only
 ZEROTAX_PUBLIC_ extern __thread struct zerotax_lane* zerotax_lane_current __attribute__((tls_model("initial-exec")));
 

@@ -54,7 +54,7 @@
 
 /* Everything below is implementation. */
 
-/* Fields that are not named are intentionally 0. */
+/* Allows initializers that leave out fields, which are then 0. */
 #define ZEROTAX_QUIET_ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
 #define ZEROTAX_LOUD_ _Pragma("GCC diagnostic pop")
 

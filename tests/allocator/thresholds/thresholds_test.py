@@ -73,7 +73,7 @@ def most_probes(lane, sizes, per_octave):
 
 def check_planted(found, expected, per_octave=GRID):
     """Checks that the lanes have exactly these thresholds, found with few probes, and that a second search finds the
-    same.
+    same thresholds.
     """
     assert thresholds_of(found) == expected
     assert {lane["at_from"]["status"] for lane in found["lanes"]} == {"ok"}

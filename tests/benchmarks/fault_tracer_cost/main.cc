@@ -47,7 +47,7 @@ int work(std::size_t pages, const std::string& file) {
   CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &cpus);
   ::sched_setaffinity(0, sizeof cpus, &cpus);
   const std::size_t bytes = pages * page_bytes();
-  // Populates and frees twice the needed memory first, because a virtual machine's memory is slow at the first touch.
+  // Populates and frees twice the needed memory first, because the first write to a virtual machine's memory is slow.
   void* warm = ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ::madvise(warm, 2 * bytes, MADV_POPULATE_WRITE);
   ::munmap(warm, 2 * bytes);

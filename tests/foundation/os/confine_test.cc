@@ -75,7 +75,7 @@ TEST(Confine, RootBecomesAUserThatOwnsNothing) {
     for (;;) {
     }
   }
-  // The change of user is the last restriction that is visible from outside.
+  // The change of user is the last restriction that another process can see.
   uid_t user = 0;
   for (int i = 0; i < 1000 && user == 0; ++i) {
     char path[64];

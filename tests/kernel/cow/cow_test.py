@@ -162,8 +162,8 @@ def test_a_running_process_is_joined_until_it_ends(method, by_the_kernel):
     assert done.returncode == 0, done.stderr
     report = checked(json.loads(done.stdout))
     parent, child = report["processes"]
-    # Watching began after the fork. The child then made three copies, and the kernel one. After these, the parent made
-    # its copies.
+    # Watching began after the fork. The child then made three copies, and the kernel made one copy. The parent made
+    # its copies last.
     assert report["method"] == method
     assert on_range(child, 200) == faults(copies=3 + by_the_kernel)
     assert on_range(parent, 200) == faults(copies=5, reuses=5 + 5)
@@ -232,8 +232,8 @@ def test_a_script_that_fills_a_list_copies_until_its_heap_has_grown_past_what_it
     sizes = [p["rss_bytes"] for p, _ in of_child]
     assert sizes == sorted(sizes) and sizes[-1] > sizes[0] + 2 * MIB
     assert of_child[-1][0]["vsz_bytes"] > of_child[0][0]["vsz_bytes"]
-    # Only intervals in which the child works. Before these, the parent grows; after these, the kernel frees the
-    # parent's memory.
+    # Only intervals in which the child works. In earlier intervals, the parent grows. In later intervals, the
+    # kernel frees the parent's memory.
     both = [i["processes"] for i in report["intervals"] if any(p["child"] for p in i["processes"])]
     parent = [p["rss_bytes"] for processes in both[len(both) // 4 + 1:-1] for p in processes
               if not p["child"] and not is_na(p["rss_bytes"])]

@@ -9,7 +9,7 @@
 
 namespace planted {
 
-// bzero.
+// Calls bzero.
 CLEARS(bzero) { bzero(block, hidden(size)); }
 
 // Calls explicit_bzero.

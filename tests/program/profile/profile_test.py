@@ -72,7 +72,7 @@ def test_a_known_chain_of_calls_is_found(tmp_path, words):
 def test_the_zeroing_of_a_case_is_found_and_its_kernel_part(tmp_path):
     found, done = profile(tmp_path, "--allocator", "largecache", "--size", "100MiB", "--seconds", 3)
     assert done.stdout.startswith("calloc_loop largecache 100 MiB touch 0 main used ")
-    # The samples include every process that repeated the case, so they match the CPU time of all of them.
+    # The samples include every process that repeated the case, so they match the CPU time of all these processes.
     cpu = found["user_s"] + found["system_s"]
     assert 0.5 * cpu * 997 < found["samples"] < 1.5 * cpu * 997 + 20
     zeroing, = [e["samples"] for e in found["categories"] if e["category"] == "zeroing"]

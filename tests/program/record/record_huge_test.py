@@ -33,5 +33,5 @@ def test_huge_pages_that_numpy_advised_outlive_its_array():
     # Seven bytes are written. The array's 8 MiB contain three or four whole huge pages.
     assert advised["huge_bytes"] in (3 * HUGE, 4 * HUGE)
     assert advised["zeroed_bytes"] - plain["zeroed_bytes"] > advised["huge_bytes"] - MIB
-    # The number of faults does not show the difference: the advised run has no more faults than the other.
+    # The number of faults does not show the difference: the advised run has no more faults than the other run.
     assert advised["minor_faults"] < plain["minor_faults"] + 100

@@ -55,7 +55,7 @@ def test_nothing_is_missing_whatever_the_end(tmp_path, how):
     count = 12345
     assert traced("endings", how, count, folder=tmp_path / "t").returncode == SIGNALLED.get(how, 0)
     # The reader also finds records that are still in the buffer. Reading changes nothing, so a second reading finds the
-    # same.
+    # same records.
     assert numbers(tmp_path / "t") == {0: list(range(count))}
     assert numbers(tmp_path / "t") == {0: list(range(count))}
     trace("repair", tmp_path / "t")

@@ -187,7 +187,7 @@ const FindingRule refill_storm_rule("refill-storm",
 namespace zerotax {
 namespace {
 
-/// Smaller amounts are the allocator's own pages.
+/// Smallest difference in bytes held that is a finding. A smaller difference is the allocator's own pages.
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 20;
 
 /// Bytes by which the metric `with` exceeds `without`.

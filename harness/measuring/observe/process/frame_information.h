@@ -42,7 +42,7 @@ class ExportedFunctions {
   std::map<std::uint32_t, std::map<std::uint64_t, Function>> by_file_;
 };
 
-/// How the caller of a frame is found, according to the frame's call frame information.
+/// The rule by which the caller of a frame is found, from the frame's call frame information.
 struct FrameRule {
   bool by_frame_pointer = false;
   bool outermost = false;  ///< whether the frame has no return address

@@ -75,7 +75,7 @@ class WorkKind {
   WorkKind(const char* name, WorkMaker maker);
 };
 
-/// Where the work is done: on this host, or in the tasks of a Slurm job.
+/// The place where the work is done: this host, or the tasks of a Slurm job.
 struct Place {
   bool slurm = false;
   std::size_t shards = 0;           ///< number of shards; 0 if cut_into_shards() decides

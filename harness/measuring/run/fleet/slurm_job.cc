@@ -147,8 +147,8 @@ constexpr Clock::duration kFirstLook = std::chrono::milliseconds(300);
 constexpr Clock::duration kLastLook = std::chrono::seconds(3);
 constexpr Clock::duration kFirstAsk = std::chrono::seconds(1);
 constexpr Clock::duration kLastAsk = std::chrono::seconds(15);
-/// Maximum delay until another host's files are visible here. NFS caches a folder for up to a minute, but asks the
-/// server again when the folder is opened.
+/// Maximum delay until another host's files are visible on this host. NFS caches a folder for up to a minute, but asks
+/// the server again when the folder is opened.
 constexpr auto kFilesLate = std::chrono::seconds(5);
 /// Maximum time that Slurm needs to list a job, or to cancel one.
 constexpr auto kSlurmLate = std::chrono::seconds(20);

@@ -39,7 +39,7 @@ class SlurmJob {
   /// Throws an error if tasks have ended without results, so that more waiting is useless. `waited` is the time since
   /// wait() began.
   void check_tasks(Clock::duration waited);
-  /// Returns whether a task has ended although not even its log is visible here.
+  /// Returns whether a task has ended although this host does not see even its log.
   [[nodiscard]] bool is_silent(const SlurmTask& task) const;
   /// Throws the UsageError for a folder that a node does not see.
   [[noreturn]] void give_up(const SlurmTask& task);

@@ -52,7 +52,7 @@ inline constexpr std::uint8_t kEventKinds = 14;
 
 inline constexpr std::uint64_t kTimeUnit_ns = std::uint64_t{1} << kTimeShift;
 
-/// LEB128.
+/// Appends a number as LEB128.
 inline void append_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
   to += static_cast<char>(value);

@@ -25,8 +25,8 @@ Filling filling_of(const std::string& function);
 /// caller.
 bool works_for_caller(const std::string& function);
 
-/// Returns the part of a program in which the sampled thread was returning memory: a call to free or realloc, the
-/// allocator or runtime by its own decision, or the program itself. Frames are innermost first.
+/// The part of a program in which the sampled thread was returning memory: a call to free or realloc, the allocator or
+/// runtime by its own decision, or the program itself. The stack's frames are innermost first.
 enum class ReturnedIn { kFree, kPurge, kProgram };
 ReturnedIn returned_in(const Stack& stack);
 

@@ -28,7 +28,7 @@ constexpr std::int64_t kShareOfCommand = 20;
 constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
 constexpr std::size_t kMostGrowths = 100'000;
-/// Maximum number of processes to sample. A build may have many more processes; of the rest, only sums are known.
+/// Maximum number of processes to sample. A build may have many more processes; only sums are known of the others.
 constexpr std::size_t kMostWatched = 20'000;
 
 }  // namespace

@@ -47,10 +47,10 @@ struct HeldProcess {
   double growing = 1;               ///< fraction of the most recently populated bytes that was growth
 };
 
-/// Samples the memory of processes and their descendants in a separate thread. From outside, refilled bytes are the
-/// zeroed bytes beyond the growth of the memory. The shorter the run, the more often samples are needed. The pause
-/// between two samples is the time of the run so far, divided by 200, or longer if sampling would exceed its share of a
-/// CPU. Sampling stops no process, because reading /proc/PID/status and stat takes no lock of the process's memory.
+/// Samples the memory of processes and their descendants in a separate thread. In a recording from outside, refilled
+/// bytes are the zeroed bytes beyond the growth of the memory. A short run needs more samples per second. The pause
+/// between two samples is 1/200 of the time of the run so far, or longer if sampling would exceed its share of a CPU.
+/// Sampling stops no process, because reading /proc/PID/status and stat takes no lock of the process's memory.
 class HoldingsWatch {
  public:
   /// Watches running processes. `joined` is called in the watch's thread, and returns further processes to watch.

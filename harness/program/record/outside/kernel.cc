@@ -75,7 +75,7 @@ struct Estimate {
 };
 
 /// Estimates how many of `faults` are of one kind. Samples are lost in bursts, and during a burst all faults may be of
-/// one kind. Lost samples count like the others only if nearly all samples, or nearly none, are of this kind.
+/// one kind. Lost samples count like the other samples only if nearly all of them, or nearly none, are of this kind.
 Estimate estimate(const OutsideData& data, const SampledFaults& kind, std::uint64_t faults) {
   const std::size_t trials = trials_of(data);
   if (trials == 0) return {0, {0, faults}, 0};

@@ -10,7 +10,7 @@
 
 namespace zerotax::record {
 
-/// How an instruction accesses memory.
+/// The access of an instruction to memory.
 enum class Access {
   kUnknown,
   kRead,   ///< read: in fresh memory, the fault maps the shared page of zeros, and the kernel zeroes nothing

@@ -79,13 +79,13 @@ struct Site {
                                                      ///< the program had the blocks
   std::atomic<std::uint64_t> refilled_bytes;         ///< the part of kernel_zeroed_bytes that refilled memory returned
                                                      ///< before
-  std::atomic<std::uint64_t> returned[kMechanisms];  ///< bytes that calls from here returned
-  /// Two estimates of the bytes that the kernel zeroed for small blocks allocated here, each with its number of events.
+  std::atomic<std::uint64_t> returned[kMechanisms];  ///< bytes that calls at this site returned
+  /// Two estimates of the bytes that the kernel zeroed for small blocks of this site, each with its number of events.
   /// `first_pages` counts pages on which an examined block was the first block. `growth` counts bytes by which the heap
-  /// grew in calls from here.
+  /// grew in calls at this site.
   Estimate first_pages;
   Estimate growth;
-  std::atomic<std::uint64_t> live_bytes;          ///< bytes of large live blocks allocated here, if the live heap is
+  std::atomic<std::uint64_t> live_bytes;          ///< bytes of large live blocks of this site, if the live heap is
                                                   ///< counted
   std::atomic<std::uint64_t> live_at_peak_bytes;  ///< live_bytes at the last peak of the live heap
                                                   ///< (Holdings::kept_peak_live_bytes)
@@ -282,7 +282,7 @@ struct Mark {
   std::uint32_t later_readings;  ///< number of directly following readings of the clock that this mark also represents
   std::int64_t ns;               ///< the real time that the program read last
   std::uint64_t minor_faults;
-  std::uint64_t anonymous_bytes;  ///< held
+  std::uint64_t anonymous_bytes;  ///< bytes held
   std::uint64_t peak_bytes;       ///< maximum held memory in bytes
   std::uint64_t returned_bytes;
   std::uint64_t zeroed_bytes;   ///< bytes zeroed by the allocator, outside free

@@ -1,5 +1,5 @@
 // Functions that end a process without running its destructors; children of fork often call them. These functions first
-// close the process's counts. The function syscall is here, too: by this function, a program may end, execute another
+// close the process's counts. This file also replaces the function syscall, by which a program may end, execute another
 // program, or change mappings without the C library's other functions.
 #include "record/preload/ending.h"
 

@@ -1,5 +1,5 @@
 // Hooks of the exec functions. Each hook writes an entry into the arena, so that the program is known even if it does
-// not load the recorder. Hooks of functions that start a process with shared memory are here, too.
+// not load the recorder. This file also hooks functions that start a process with shared memory.
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ ExecEntry* announce(const char* path, Environment environment, std::int64_t at_n
   return &entry;
 }
 
-/// Announces a program and tries to execute it. Withdraws the announcement if that fails.
+/// Announces a program and tries to execute it. Withdraws the announcement if the exec fails.
 template <typename Become>
 int announced(const char* path, Environment environment, Become become) {
   resolve_if_early();

@@ -13,7 +13,7 @@ class KeptFile {
  public:
   explicit constexpr KeptFile(const char* path) : path_(path) {}
 
-  /// Returns the descriptor, and opens the file if necessary; -1 if that fails. The descriptor may belong to another
+  /// Returns the descriptor, and opens the file if necessary; -1 if opening fails. The descriptor may belong to another
   /// file by now. To be certain, call check(), or make a request that only this file answers and call forget() if there
   /// is no answer.
   int get();

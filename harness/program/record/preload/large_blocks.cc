@@ -58,7 +58,7 @@ std::uint64_t settle(LiveBlock& block) {
 namespace {
 
 /// Counts a call at its site, and returns the site. Calls for fully populated blocks (`is_whole`) are sampled, because
-/// finding the site takes longer than examining such a block.
+/// finding a site takes longer than examining a fully populated block.
 Site* count_at_site(ThreadState& thread, SiteKind kind, std::size_t bytes, bool is_whole) {
   const std::uint32_t weight = is_whole ? site_weight(thread) : 1;
   if (weight > 1) return note_sampled_calls(kind, weight);

@@ -1,5 +1,5 @@
-// C++'s operators new and delete. The operators of the C++ library call malloc and free, which count the call, so calls
-// to these operators are only passed on. An allocator's own operators are counted here.
+// C++'s operators new and delete. The operators of the C++ library call malloc and free, which count the call, so this
+// file passes on calls to these operators without counting. It counts calls to an allocator's own operators.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>

@@ -15,7 +15,7 @@ class OpenCode {
   OpenCode& operator=(const OpenCode&) = delete;
   ~OpenCode() { close(); }
 
-  /// Writes `count` bytes to `code`. Returns false if that is not permitted.
+  /// Writes `count` bytes to `code`. Returns false if writing is not permitted.
   bool write(unsigned char* code, const unsigned char* bytes, std::size_t count);
 
  private:

@@ -57,7 +57,7 @@ class Return {
   AddressRange range_;
   Mechanism mechanism_;
   ReturnCause cause_;
-  std::uint64_t weight_ = 1;  ///< number of returns for which this return stands; 0: it is not examined
+  std::uint64_t weight_ = 1;  ///< number of returns for which this return stands; 0: this return is not examined
   Pagemap::Anonymous found_;
   Clocks began_{};
 };

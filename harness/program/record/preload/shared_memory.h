@@ -21,7 +21,7 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   [[nodiscard]] bool found() const { return fd_ >= 0; }
-  /// Maps a part of the file. Returns nullptr if that fails.
+  /// Maps a part of the file. Returns nullptr if mapping fails.
   [[nodiscard]] void* map(std::size_t offset, std::size_t bytes) const;
   /// Lets the programs that this program starts inherit the file again, unless another file has its number. Call this
   /// at the start of a program, before it closes any descriptor.

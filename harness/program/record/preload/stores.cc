@@ -151,7 +151,7 @@ void note_unexamined(ThreadState& thread, std::size_t bytes) {
   samples.until = monotonic_ns() + static_cast<std::int64_t>(took * (kShare / 2 + random_of(thread) % kShare));
 }
 
-/// Does a store of zeros of the program: by hand over its newest block, or over any other memory.
+/// Does a store of zeros by the program, either over its newest block (`by_hand`) or over any other memory.
 inline void store_by_program(ThreadState& thread, bool by_hand, void* target, std::size_t bytes, Store store) {
   const ZeroKind kind = by_hand ? kByHand : kCleared;
   const SiteKind site = by_hand ? SiteKind::kByHand : SiteKind::kCleared;

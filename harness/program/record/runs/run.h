@@ -17,7 +17,7 @@ struct Target : Command {
   std::string folder;     ///< working folder; empty: the current one
   std::string output;     ///< file that receives the command's output; empty: none
   std::string preload;    ///< library to preload in addition to the recorder; empty: none
-  std::string outside;    ///< why the command is counted from outside, as in "is statically linked"; empty if it is
+  std::string outside;    ///< why only the kernel counts the command, as in "is statically linked"; empty if it is
                           ///< recorded
 };
 
@@ -26,8 +26,8 @@ struct Target : Command {
 Target target_for(const std::vector<std::string>& words, const std::string& name, double timeout_s,
                   const std::string& allocator = "");
 
-/// Returns the targets of commands to compare. If one command cannot load the library, all commands are counted from
-/// outside.
+/// Returns the targets of commands to compare. If one command cannot load the library, only the kernel counts the
+/// commands, for all of them.
 std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& commands, double timeout_s);
 
 /// Runs the command once under the recorder, without a terminal, and at fixed addresses if the system permits that.

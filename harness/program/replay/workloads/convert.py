@@ -1,7 +1,7 @@
 """Converts a trace of another recorder to a recording that `zerotax replay` reads.
 
 Reads the text of glibc's mtrace(3), the binary trace of glibc's malloc-trace-utils, and the log of Firefox's logalloc.
-None of these records the pages to which a program wrote, so all pages of a block count as written. mtrace does not
+None of these formats has the pages to which a program wrote, so all pages of a block count as written. mtrace does not
 record threads.
 """
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Process:
         self.counts = dict.fromkeys(("mallocs", "callocs", "aligned", "reallocs", "frees", "maps", "unknown_frees"), 0)
 
     def number(self, value: int) -> None:
-        """LEB128."""
+        """Returns a number as LEB128."""
         while value >= 128:
             self.events.append(value & 127 | 128)
             value >>= 7

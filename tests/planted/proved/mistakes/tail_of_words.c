@@ -1,5 +1,5 @@
 /* calloc of a small block clears whole words of eight bytes only, so up to seven bytes at the end stay dirty. A loop
-   over words needs a second loop for the rest. Hand-written clearing loops often lack it. */
+   over words needs a second loop for the last bytes. Hand-written code often lacks the second loop. */
 #include "core.h"
 
 void clear_block(struct block* block, size_t count, size_t size) {

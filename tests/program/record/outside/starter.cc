@@ -1,5 +1,5 @@
-// Starts processes and threads, each of which fills memory with zeros and verifies them. Usage: starter ROUNDS. The
-// program prints "ready" and waits for a line at the beginning, and again at the end. For each kind of process or
+// Starts processes and threads, each of which fills memory with zeros and verifies the zeros. Usage: starter ROUNDS.
+// The program prints "ready" and waits for a line at the beginning, and again at the end. For each kind of process or
 // thread, the program prints three numbers: started, could not be started, and found a wrong byte or died.
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // Alternatives in which a forked child takes the snapshot. The child keeps the copied pages, or unmaps them. The
-// baselines without a fork are here, too.
+// This file also contains their baselines without a fork.
 #include <sys/mman.h>
 
 #include <fstream>
