@@ -45,8 +45,7 @@ std::optional<ProofFinding> replayed(const Replayer& replayer, const Ops& ops) {
 }
 
 /// Returns the reduced operations; nothing if the record does not show a finding again.
-std::optional<Shown> reduced(const FindingWork& work, const RecordFile& record) {
-  const Replayer replayer(work.allocator, record.counters, work.folder, work.request.api);
+std::optional<Shown> reduced(const FindingWork& work, const Replayer& replayer, const RecordFile& record) {
   const auto first = replayed(replayer, record.ops);
   if (!first) return std::nullopt;
   const double limit = std::clamp(work.request.seconds, kLeastSeconds, kMostSeconds);
@@ -108,8 +107,8 @@ class ProgramTrial {
 std::string how_of(const FindingWork& work, const std::string& file) {
   std::string settings;
   for (const auto& [key, value] : work.allocator.env) settings += fmt::format("{}={} ", key, value);
-  return fmt::format("cc -O0 -fno-builtin -pthread {} -o show -ldl && {}LD_PRELOAD={} ./show", file, settings,
-                     work.allocator.preload.value_or("LIBRARY"));
+  if (work.allocator.preload) settings += fmt::format("LD_PRELOAD={} ", *work.allocator.preload);
+  return fmt::format("cc -O0 -fno-builtin -pthread {} -o show -ldl && {}./show", file, settings);
 }
 
 void try_program(const FindingWork& work, FindingKind kind, FindingProgram& program) {
@@ -123,19 +122,53 @@ void try_program(const FindingWork& work, FindingKind kind, FindingProgram& prog
   }
 }
 
-Measured<FindingProgram> program_of(const FindingWork& work, const Shown& shown) {
+/// Reduces recorded operations to the fewest that show the finding both in a replay and in a program. A replay makes
+/// calls of its own before the recorded ones, so operations that only a replay reduced may not show the finding in a
+/// program. Returns nothing if the whole record does not show the finding in a program either.
+std::optional<Shown> reduced_by_program(const FindingWork& work, const Replayer& replayer, FindingKind kind,
+                                        const Ops& record) {
+  if (record.size() > kLongestProgram) return std::nullopt;
+  const std::int64_t end = monotonic_ns() + static_cast<std::int64_t>(kLeastSeconds * 1e9);
+  Shown shown;
+  const auto shows = [&](const Ops& ops) {
+    work.say(ops.size());
+    const auto found = replayer.replay(ops);
+    if (!found || found->kind != kind) return false;
+    std::string output;
+    const ProgramTrial trial(work, program_source(ops, work.functions, {kind, found->sentence, ""}));
+    if (!trial.shows(&work.allocator, kind, output)) return false;
+    shown.finding = *found;
+    return true;
+  };
+  if (!shows(record)) return std::nullopt;
+  shown.ops = reduce(record, shows, [&] { return monotonic_ns() > end || stop_requested(); }).ops;
+  return shown;
+}
+
+/// Returns the program that shows the finding. Replaces the operations if only other ones show it in a program.
+Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& replayer, Shown& shown,
+                                    const Ops& record) {
   if (shown.ops.size() > kLongestProgram) {
     return NotAvailable{fmt::format("the reduced sequence still has {} operations", shown.ops.size())};
   }
   FindingProgram program;
   program.file = program_file(work.allocator.name);
   program.how = how_of(work, program.file);
-  program.calls = calls_in(shown.ops);
-  program.threads = threads_in(shown.ops);
-  ProgramWords words{shown.finding.kind, shown.finding.sentence, program.how};
-  program.source = program_source(shown.ops, work.functions, words);
-  try_program(work, shown.finding.kind, program);
+  ProgramWords words;
+  const auto make = [&] {
+    words = {shown.finding.kind, shown.finding.sentence, program.how};
+    program.calls = calls_in(shown.ops);
+    program.threads = threads_in(shown.ops);
+    program.source = program_source(shown.ops, work.functions, words);
+    try_program(work, shown.finding.kind, program);
+  };
+  make();
   if (!program.shows || *program.shows) return program;
+  if (auto other = reduced_by_program(work, replayer, shown.finding.kind, record)) {
+    shown = std::move(*other);
+    make();
+    if (program.shows.value_or(false)) return program;
+  }
   // Another promise may be broken before the one that the process reported.
   FindingProgram whole = program;
   words.kind.reset();
@@ -157,12 +190,14 @@ ProofFinding reduced_finding(const FindingWork& work, const ProofFinding& found,
   if (record.ops.empty()) return without("the process ended before its first recorded operation");
   if (found.kind == FindingKind::kHung) return without("a hang is not reduced, because each replay would take long");
   try {
-    const auto shown = reduced(work, record);
+    const Replayer replayer(work.allocator, record.counters, work.folder, work.request.api);
+    auto shown = reduced(work, replayer, record);
     if (!shown) return without(fmt::format("the recorded operations did not show it again in {} replays", kReplays));
+    const auto program = program_of(work, replayer, *shown, record.ops);
     finding = shown->finding;
     finding.operations = record.ops.size();
+    finding.program = program;
     finding.reduced = shown->ops.size();
-    finding.program = program_of(work, *shown);
   } catch (const Stop&) {
     return without("the reduction was interrupted");
   }

@@ -46,7 +46,7 @@ def test_a_planted_mistake_becomes_a_program_that_shows_it(tmp_path, name, most_
     finding = document(tmp_path / "x.json")["proofs"][0]["finding"]
     program = finding["program"]
     assert program["shows"] is True and program["control_shows"] is False and program["calls"] <= most_calls, program
-    assert sorted(path.name for path in out.iterdir()) == [f"{name}.c", "prove.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["prove.json", f"{name}.c"]
     assert subprocess.run(["cc", "-O0", "-fno-builtin", "-pthread", "-o", shows, out / f"{name}.c"], check=False).returncode == 0
     assert subprocess.run([shows], stdout=subprocess.DEVNULL, check=False).returncode == 0
     library = {"LD_PRELOAD": proved(name).split("=")[1]}

@@ -173,7 +173,7 @@ static void call(const struct op* op) {
   struct block* const source = has_argument(row, 'p') ? &blocks[op->block] : NULL;
   struct block old = {0};
   uint64_t usable = 0;
-  if (row->function == NULL || (source != NULL && !source->is_live)) return;
+  if (!is_usable(op->row) || (source != NULL && !source->is_live)) return;
   if (source != NULL) {
     verify_block(source);
     if (row->promise == kPromiseGrownUsable || row->promise == kPromiseGrownInPlace) usable = usable_of(source);
@@ -206,7 +206,7 @@ void verify_all(void) {
 /* Three times, writes to a block, frees the block, and calls calloc for the same number of bytes. */
 static void zero_again(const struct op* op, struct block* block) {
   const struct op same = {.n = 1, .m = block->bytes};
-  for (int i = 0; i < kChildCalls && block->is_live; ++i) {
+  for (int i = 0; i < kChildCalls && block->is_live && is_usable(kRowCalloc); ++i) {
     fill(block, op->id, kFillAll);
     release(block, op->thread);
     *block = (struct block){.bytes = same.m, .contents = {.zero = 1}, .row = kRowCalloc};
@@ -227,8 +227,9 @@ static _Noreturn void be_child(const struct op* op) {
   struct block* const block = &blocks[op->id];
   const struct op first = {.n = 1, .m = op->m};
   *block = (struct block){.bytes = op->m, .contents = {.zero = 1}, .row = kRowCalloc};
-  block->at =
-      op->m > kMostChildBytes ? NULL : (char*)(uintptr_t)call_row(&rows[kRowCalloc], &first, (struct operand){0});
+  if (op->m <= kMostChildBytes && is_usable(kRowCalloc)) {
+    block->at = (char*)(uintptr_t)call_row(&rows[kRowCalloc], &first, (struct operand){0});
+  }
   if (block->at != NULL) {
     add(block, op->id);
     expect(first_nonzero(block->at, 0, block->bytes), kNotZero, block->bytes, block);
