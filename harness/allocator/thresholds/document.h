@@ -46,8 +46,8 @@ struct ThresholdsDocument : DocumentHead {
          "`above` differ. JSON Schema also cannot express that each threshold begins with the final behavior of the "
          "previous one, or with a more complete description of it.");
   SCHEMA_FIELD("zerotax.thresholds/1");
-  MEMBER_AS("case", case_name, "The case of all probes; calloc_loop if absent.", one_of("calloc_loop|refill_loop"),
-            kAbsentIfEmpty);
+  MEMBER_AS("case", case_name, "Name of the case that all probes run; calloc_loop if absent.",
+            one_of("calloc_loop|refill_loop"), kAbsentIfEmpty);
   std::string case_name;
   VERSION_FIELD();
   STARTED_FIELD();
@@ -57,7 +57,7 @@ struct ThresholdsDocument : DocumentHead {
   FIELD(std::vector<LaneEntry>, lanes,
         "The searches, each from its smallest size to its largest. Interrupted searches are left out.");
   FIELD(std::size_t, probes, "Number of probes over all lanes. Each probe is a process that examines one size.");
-  FIELD(Json, words, "Texts for the words of pieces.", with(R"({
+  FIELD(Json, words, "Description of each word that `pieces` uses.", with(R"({
     "type": "object",
     "propertyNames": {"$ref": "#/$defs/piece/properties/word"},
     "additionalProperties": {"type": "string", "minLength": 1}

@@ -143,7 +143,7 @@ struct MeasuredThreshold {
         "differently when probed again, if behavior changed too often, or if zeroing in free is unknown there.");
   FIELD(Signature, below, "Behavior at after_bytes.");
   FIELD(Signature, above, "Behavior at at_bytes.");
-  FIELD(BehaviourChanges, changes, "The changes, in words.", least_items(1));
+  FIELD(BehaviourChanges, changes, "The changes of behavior at the threshold, in words.", least_items(1));
   FIELD(bool, noisy, "Whether one of the two sides behaved differently when probed again.");
   // Absent if a case other than calloc_loop was searched.
   FIELD(std::optional<bool>, steady,

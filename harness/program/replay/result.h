@@ -22,7 +22,7 @@ struct Replayed {
   FIELD(std::optional<record::CallsCounts>, at_least,
         "Counts of the replay without the unknown pages. Absent if no pages are unknown.");
   FIELD(std::optional<record::CallsCounts>, at_most, "Counts of the replay with all unknown pages included.");
-  FIELD(Count, failed_calls, "Calls that returned no block.");
+  FIELD(Count, failed_calls, "Number of calls that returned no block.");
   FIELD(Measured<std::int64_t>, user_ns, "CPU time in user mode, without the recorder.");
   FIELD(Measured<std::int64_t>, system_ns, "CPU time in the kernel, without the recorder.");
   FIELD(Measured<std::int64_t>, wall_ns, "Wall time in nanoseconds, without the recorder.");
@@ -46,12 +46,12 @@ struct Errors {
 };
 
 struct Recording {
-  RESULT("recording", "The recording.");
-  FIELD(std::string, path, "Path as given on the command line.", kMayBeEmpty);
+  RESULT("recording", "The recording that was replayed.");
+  FIELD(std::string, path, "Path of the recording, as given on the command line.", kMayBeEmpty);
   FIELD(std::uint64_t, bytes, "Size of the file in bytes.");
-  FIELD(std::uint64_t, calls, "Calls to the allocator that were replayed.");
-  FIELD(std::uint64_t, processes, "Processes that made the calls.");
-  FIELD(std::uint64_t, threads, "Threads of all processes.");
+  FIELD(std::uint64_t, calls, "Number of calls to the allocator that were replayed.");
+  FIELD(std::uint64_t, processes, "Number of processes that made the calls.");
+  FIELD(std::uint64_t, threads, "Number of threads of all processes.");
   FIELD(std::string, allocator, "File name of the recorded allocator's library.", kMayBeEmpty);
   FIELD(std::vector<std::string>, env, "Settings of the recorded allocator, as KEY=VALUE.", kMayBeEmpty);
   FIELD(bool, limited, "Whether the recording stopped at --calls-limit.");
@@ -82,7 +82,7 @@ struct Replay : DocumentHead, Workload {
   VERSION_FIELD();
   STARTED_FIELD();
   MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
-  MEMBER(command, "Words of the command line.", kMayBeEmpty);
+  MEMBER(command, "The command line, as a list of words.", kMayBeEmpty);
   BASE_FIELDS(Workload);
 };
 
@@ -94,7 +94,7 @@ struct Workloads : DocumentHead {
   VERSION_FIELD();
   STARTED_FIELD();
   MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
-  MEMBER(command, "Words of the command line.", kMayBeEmpty);
+  MEMBER(command, "The command line, as a list of words.", kMayBeEmpty);
   FIELD(std::vector<Workload>, workloads, "Results for each recording.");
   FIELD(std::string, sentence,
         "A sentence that names the allocators that write the fewest zeros; empty while nothing was replayed.",

@@ -116,7 +116,7 @@ ENUM_WORDS(Version::State, "not_measured", "measured", "not_built", "no_library"
 /// evidence.
 struct Unusable {
   RESULT("unusable");
-  FIELD(std::string, unusable, "The reason.");
+  FIELD(std::string, unusable, "Reason why the version cannot be used.");
   FIELD(double, timeout_s, "The time limit, in seconds.");
 };
 

@@ -82,7 +82,7 @@ KeyRow key_row(Metric metric) {
 
 KeyRow key_row(SiteNumber number) {
   static constexpr KeyRow kRows[] = {
-      {"calls", "Calls.", false},
+      {"calls", "Number of calls from the code location.", false},
       {"requested_bytes", "Bytes requested.", false},
       {"kernel_zeroed_bytes", "Bytes that the kernel zeroed for blocks allocated at the site.", false},
       {"refilled_bytes", "The part of kernel_zeroed_bytes in memory that was returned before.", false},
