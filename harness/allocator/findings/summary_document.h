@@ -81,7 +81,7 @@ struct Worst {
 };
 
 struct Worker {
-  RESULT("worker", "Comparison of a worker thread with the main thread, at each touched fraction.");
+  RESULT("worker", "Comparison of a worker thread with the main thread, at each fraction of written pages.");
   FIELD(std::string, word,
         "Comparison of the redundant bytes of the worker thread with those of the main thread. 'same' means equal up "
         "to a page.",
@@ -100,8 +100,8 @@ struct HeadlineCell {
 
 struct AllocatorEntry {
   RESULT("allocator",
-         "Verdicts on one allocator in one configuration. Unless a description says otherwise, the verdicts are based "
-         "on calloc_loop on the main thread, with nothing touched.");
+         "Verdicts on one allocator in one configuration. Unless a description differs, the verdicts are about "
+         "calloc_loop on the main thread, if the program writes nothing to the blocks.");
   FIELD(std::size_t, id, "Index of the allocator in this list, by which rows and sentences refer to the allocator.");
   FIELD(std::string, allocator, "Name of the allocator, as in its points.");
   FIELD(Measured<std::string>, version, "Version of the allocator.");
@@ -217,7 +217,7 @@ struct SummaryDocument {
         kLater);
   FIELD(std::vector<SummarySentence>, sentences, "Sentences of the summary in their order.");
   FIELD(PointRows, points, "Verdicts on the points of the run.");
-  FIELD(Json, touches, "The bytes that the program writes, as text for each touched fraction.",
+  FIELD(Json, touches, "The bytes that the program writes, as text for each fraction of written pages.",
         with(R"({"type": "object", "additionalProperties": {"type": "string", "minLength": 1}})"));
   FIELD(std::vector<UnlikeCalls>, unlike_calls,
         "Points at which the calls of one process differ from each other. Absent in earlier summaries.", kLater);

@@ -55,7 +55,8 @@ struct ReportDocument {
         kMayBeEmpty);
   FIELD(std::vector<CauseEntry>, causes, "Causes in the source, or a hypothesis.", least_items(1));
   FIELD(std::vector<DuplicateEntry>, duplicates, "Existing reports in the project's tracker.");
-  FIELD(std::vector<MeasuredThreshold>, thresholds, "Thresholds of the allocator for the finding's touch and thread.");
+  FIELD(std::vector<MeasuredThreshold>, thresholds,
+        "Thresholds of the allocator, at the finding's thread and fraction of written pages.");
   FIELD(ReproducerEntry, reproducer, "The C program that shows the finding.");
   FIELD(Measured<ReportProfile>, profile, "Samples of the case by category, or the reason why there are no samples.");
   MEMBER(points_file, "File with the points of the table, one per line.", one_of("points.jsonl"));

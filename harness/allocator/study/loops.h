@@ -66,7 +66,7 @@ struct CostEntry {
   FIELD(double, wall_s, "Wall time, in seconds.");
   FIELD(double, user_s, "CPU time in user mode, in seconds.");
   FIELD(double, kernel_s, "CPU time in the kernel, in seconds.");
-  FIELD(double, faults, "Minor page faults.");
+  FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, voluntary_switches, "Number of context switches because the thread waited (voluntary).");
   FIELD(double, involuntary_switches, "Number of context switches because another thread was scheduled (involuntary).");
   FIELD(Measured<double>, cycles,

@@ -42,8 +42,8 @@ struct Counts {
         "Other faults: reads that map the shared zero page, pages from swap, hugetlbfs, and faults that ended in a "
         "signal.");
   FIELD(Count, kernel,
-        "Faults that the kernel took on behalf of a system call, such as read(2) into a shared page. These faults"
-        " are also counted above by class. n/a if the method does not see them.");
+        "Faults that the kernel took on behalf of a system call, such as read(2) into a shared page. The counts by "
+        "class include these faults. n/a if the method does not see them.");
   FIELD(std::uint64_t, copied_bytes, "Bytes of the pages that were copied.");
   FIELD(Count, zeroed_bytes, "Bytes of the pages that the kernel zeroed.");
   FIELD(Count, copy_ns, "Nanoseconds of all faults that copied a page, including the time of tracing.");
@@ -105,7 +105,7 @@ struct IntervalProcess : Memory {
 };
 
 struct Interval {
-  RESULT("interval", "One interval of time.");
+  RESULT("interval", "Faults and processes of one interval of time.");
   FIELD(double, from_s, "Start of the interval, in seconds since watching began.");
   FIELD(double, to_s, "End of the interval, in seconds since watching began.");
   FIELD(std::optional<std::uint64_t>, began,

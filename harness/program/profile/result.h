@@ -176,8 +176,8 @@ struct Profile : DocumentHead {
          "categories, the functions at the top of the stack, and the roots of the tree each add up to samples; "
          "JSON Schema cannot express this rule.");
   HEAD_FIELDS("zerotax.profile/1",
-              "The command line of the program; or the case, allocator, size, touch and thread; or --pid and the "
-              "process.",
+              "The command line of the program; or the case, allocator, size, fraction of written pages and "
+              "thread; or --pid and the process.",
               least_items(1));
   FIELD(int, exit_status,
         "Exit status of the program, as a shell reports it: 128 + N if signal N ended it. 0 for a case and for a "

@@ -26,14 +26,14 @@ struct Replayed {
   FIELD(Measured<std::int64_t>, user_ns, "CPU time in user mode, without the recorder.");
   FIELD(Measured<std::int64_t>, system_ns, "CPU time in the kernel, without the recorder.");
   FIELD(Measured<std::int64_t>, wall_ns, "Wall time in nanoseconds, without the recorder.");
-  FIELD(bool, as_recorded, "Whether allocator and settings are those of the recorded run.");
+  FIELD(bool, as_recorded, "Whether the replay has the allocator and settings of the recorded run.");
   std::string name;  ///< not in the document
 };
 
 struct Errors {
   RESULT("errors",
-         "Relative differences of the counts of the replay under the recorded allocator and settings from those "
-         "of the recorded run; 0.05 means 5 % more.");
+         "Relative differences between the counts of the recorded run and of its replay under the same allocator and "
+         "settings. 0.05 means 5 % more in the replay.");
   FIELD(Measured<double>, minor_faults, "Relative difference of minor_faults.", kAnySign);
   FIELD(Measured<double>, zero_fill_faults, "Relative difference of zero_fill_faults.", kAnySign);
   FIELD(Measured<double>, kernel_zeroed_bytes, "Relative difference of kernel_zeroed_bytes.", kAnySign);
@@ -69,8 +69,8 @@ struct Workload {
   FIELD(std::string, order, "Order of calls by different threads.", one_of("recorded|free_running"));
   FIELD(std::vector<Replayed>, replays, "One replay for each allocator.");
   FIELD(std::optional<Errors>, errors,
-        "Relative differences of the counts of the replay under the recorded allocator and settings from those of"
-        " the recorded run.");
+        "Relative differences between the counts of the recorded run and of its replay under the same allocator and "
+        "settings.");
   FIELD(std::string, prediction, "Accuracy of the replay's predictions, in a sentence.");
   MEMBER(complete, "Whether all replays were measured.");
   bool complete = true;

@@ -29,14 +29,14 @@ struct Usage {
         "Name of the cgroup; only for a process, and only if rows were grouped by cgroup.");
   MEMBER(processes, "Number of processes in this row.", least(1));
   std::uint64_t processes = 1;
-  FIELD(std::uint64_t, minor_faults, "Minor faults: zero-fill faults, copy faults and maps of cached file pages.");
-  FIELD(std::uint64_t, major_faults, "Major faults, including those of unseen children.");
+  FIELD(std::uint64_t, minor_faults,
+        "Number of minor faults: zero-fill faults, copy faults, and faults that map cached file pages.");
+  FIELD(std::uint64_t, major_faults, "Number of major faults, including faults of unseen children.");
   FIELD(std::uint64_t, children_faults,
         "Minor faults of children that the process waited for, if no earlier sample counted these faults.");
   FIELD(std::uint64_t, zeroed_at_most_bytes,
-        "Upper bound of kernel-zeroed bytes. Each minor fault, including those of children, counts as a zero-fill"
-        " fault, and as many of these faults as possible count as faults of huge pages. Pages of hugetlbfs are "
-        "left out.");
+        "Upper bound of kernel-zeroed bytes. Each minor fault of the process and its children counts as a zero-fill "
+        "fault, and as many faults as possible count as faults of huge pages. Pages of hugetlbfs are left out.");
   FIELD(Measured<std::uint64_t>, refilled_at_most_bytes,
         "Upper bound of refilled bytes: the bound of bytes zeroed for the process itself, minus the growth of its"
         " anonymous resident memory beyond the peak. n/a in the first interval of a process.");
@@ -102,8 +102,9 @@ struct Sample {
   FIELD(std::uint64_t, begun, "Number of processes that began in the interval and still run.");
   FIELD(std::uint64_t, ended, "Number of processes that ended in the interval.");
   FIELD(std::uint64_t, hidden, "Number of processes that /proc lists but does not let zerotax read.");
-  FIELD(std::vector<std::string>, limits,
-        "One sentence per limit: the processes or counts that cannot be read here, and the reason.");
+  FIELD(
+      std::vector<std::string>, limits,
+      "One sentence for each limit: the processes or counts that zerotax cannot read on this machine, and the reason.");
   FIELD(std::uint64_t, rows_left_out, "Number of rows left out because of --rows.");
   FIELD(std::vector<Usage>, rows, "Processes, or groups of processes.");
   FIELD(Own, own, "The cost of zerotax top itself in the interval.");

@@ -78,7 +78,8 @@ inline constexpr Limit kChangeWords = with(R"({"items": {"type": "string"}})");
 inline constexpr double kMostBytes = 140'737'488'355'328;
 
 struct ThresholdEntry {
-  RESULT("threshold", "A size at which behavior changes, with nothing touched, on the main thread.");
+  RESULT("threshold",
+         "A size at which behavior changes, on the main thread, if the program writes nothing to the block.");
   FIELD(std::uint64_t, at_bytes, "The smallest size with the new behavior, in bytes.", least(1), most(kMostBytes));
   FIELD(BehaviourChanges, changes, "The changes of behavior at the threshold, in words.", kChangeWords);
   FIELD(std::optional<std::vector<Direction>>, directions,
@@ -106,8 +107,8 @@ struct UncertainThreshold {
   FIELD(std::uint64_t, to_bytes, "The largest size at which a run detected the change, in bytes.", least(1),
         most(kMostBytes));
   FIELD(BehaviourChanges, changes, "The changes that any run saw, in words.", kChangeWords);
-  FIELD(std::uint64_t, seen, "The number of probes that saw the change.", least(1));
-  FIELD(std::uint64_t, looks, "The number of all probes, including those that did not see the change.", least(1));
+  FIELD(std::uint64_t, seen, "The number of probes that detected the change.", least(1));
+  FIELD(std::uint64_t, looks, "The number of all probes, with and without the change.", least(1));
   bool operator==(const UncertainThreshold&) const = default;
   [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
 };
@@ -174,7 +175,7 @@ template <const std::initializer_list<Metric>& metrics>
 struct MetricKeys {
   // The schema title of SteadyPoint, whose fields are kSteadyMetrics.
   static constexpr const char* kTitle = "early call";
-  static constexpr const char* kDescription = "Those metrics of an early call that do not depend on a timer.";
+  static constexpr const char* kDescription = "The metrics of an early call that do not depend on a timer.";
   static constexpr int kFieldsBegin = 0;
   template <int kAt>
   requires(kAt < static_cast<int>(metrics.size())) static void visit_field(FieldAt<kAt>, auto& object, auto&& visit) {
@@ -197,7 +198,7 @@ struct KeptPoint : PointIdentity, SteadyPoint {
   BASE_FIELDS(PointIdentity);
   BASE_FIELDS(SteadyPoint);
   FIELD(std::vector<MetricKeys<kEarlyMetrics>>, first_ops,
-        "For each early call, those metrics that do not depend on a timer.");
+        "For each early call, the metrics that do not depend on a timer.");
 };
 
 struct MeasuringConditions {

@@ -17,7 +17,7 @@ struct ChangeEntry {
   FIELD(std::string, name,
         "Name of the metric or threshold. Each comparison with the same baseline uses the same name.");
   FIELD(std::string, line, "The name with the values before and now, as text.");
-  FIELD(ChangeKind, kind, "The kind of difference.");
+  FIELD(ChangeKind, kind, "Kind of the difference.");
   FIELD(std::optional<PointIdentity>, point, "The point that differs; null for a threshold.", kNullIfEmpty);
   FIELD(std::optional<std::uint64_t>, at_bytes,
         "For a threshold, the smallest size with the new behavior, in bytes; otherwise null.", kNullIfEmpty, least(1));

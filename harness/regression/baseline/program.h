@@ -39,7 +39,8 @@ struct ProgramConditions {
   FIELD(std::string, aslr,
         "Address layout of the programs: fixed, or random if the system does not permit fixed addresses.");
   FIELD(std::string, allocator,
-        "The allocator with the most calls: the C library with its version, or the library file.");
+        "The allocator to which the programs made the most calls: the C library with its version, or the library's "
+        "file.");
   FIELD(std::string, cpus, "Number of CPUs.");
   FIELD(std::string, page_bytes, "Size of a page, in bytes.");
   FIELD(std::string, zerotax, "Version of zerotax that made the runs.");

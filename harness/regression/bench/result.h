@@ -16,7 +16,7 @@ namespace zerotax::bench {
 
 struct Counts {
   RESULT("counts", "The costs of one iteration, without its time.");
-  FIELD(double, minor_faults, "Minor page faults, without those of the recorder.", kAnySign);
+  FIELD(double, minor_faults, "Number of minor page faults, without faults of the recorder.", kAnySign);
   FIELD(double, kernel_zeroed_bytes,
         "Bytes that the kernel zeroed: the growth of anonymous memory plus returned bytes.", kAnySign);
   FIELD(double, refilled_bytes, "The part of the kernel-zeroed bytes beyond what the process had held at its peak.",

@@ -59,9 +59,9 @@ struct VersionEntry : CommitEntry {
         "on one host.",
         kAbsentIfEmpty);
   FIELD(std::optional<std::vector<thresholds::Piece>>, pieces,
-        "The behavior of calloc by size, with nothing touched, on the main thread, in the steady state. All sizes"
-        " of the range if thresholds were searched, otherwise the measured sizes. Absent if the version was not "
-        "measured.");
+        "The behavior of calloc by size, in the steady state on the main thread, if the program writes nothing to the "
+        "blocks. All sizes of the range if thresholds were searched, otherwise the measured sizes. Absent if the "
+        "version was not measured.");
   FIELD(std::optional<JsonOf<baseline::BaselineEntry>>, baseline,
         "All measurements of the version. Absent for a program, and if the version was not measured.",
         as_in("baseline.schema.json#/$defs/zerotax_baseline"));
@@ -82,8 +82,8 @@ struct DocumentBegin {
   STARTED_FIELD();
   FIELD(std::vector<std::string>, command, "The command line, as a list of words.", kMayBeEmpty);
   MEMBER(environment,
-         "The machine and kernel. For a history on several hosts, those on which versions that differ were "
-         "measured again.",
+         "The machine and kernel. For a history on several hosts, the machine and kernel on which the differing "
+         "versions were measured again.",
          as_in("run.schema.json#/properties/environment"));
   FIELD(std::string, repository, "The folder of --repo, or Debian if its packages were measured.");
   FIELD(Recipe, recipe, "The recipe by which each version was built.");
@@ -129,8 +129,8 @@ struct QuestionEntry {
   FIELD(std::optional<baseline::PointIdentity>, place,
         "The point at which the expectation was measured. Absent if the expectation does not apply to a single point.");
   FIELD(Grid, grid,
-        "The measurements of the found commit and of the commit before it; without an expectation, those of each "
-        "version.");
+        "The measurements of the found commit and of the commit before it; without an expectation, the measurements of "
+        "each version.");
 };
 
 struct FindingEntry {

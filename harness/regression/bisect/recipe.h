@@ -22,8 +22,8 @@ struct RecipeEntry {
   FIELD(std::vector<std::string>, library,
         "Patterns of the path of the built library, or names of Debian packages; empty for a program.", kMayBeEmpty);
   FIELD(std::vector<std::string>, beside, "Patterns of files that the library loads.", kMayBeEmpty);
-  FIELD(std::vector<std::string>, keep,
-        "Patterns of those build files that the command needs. Absent for an allocator.", kAbsentIfEmpty, kMayBeEmpty);
+  FIELD(std::vector<std::string>, keep, "Patterns of the build files that the command needs. Absent for an allocator.",
+        kAbsentIfEmpty, kMayBeEmpty);
 };
 
 /// How to build a version of an allocator or a program. The data comes from allocators/<name>/recipe.json

@@ -25,7 +25,7 @@ struct MeasuredCommand {
         "Words of the command. {source} stands for the folder of a version's files, {build} for an empty folder "
         "beside it. A relative path is below {source}.",
         least_items(1), kMayBeEmpty);
-  MEMBER(rounds, "The maximum number of runs in each version; there are at least three.", least(1));
+  MEMBER(rounds, "The maximum number of runs in each version; the minimum is three.", least(1));
   std::uint64_t rounds = 3;
   std::string library{};  ///< for a recording: path of the version's allocator, below {source} or {build}; otherwise
                           ///< empty

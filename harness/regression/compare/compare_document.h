@@ -60,7 +60,7 @@ struct SideEntry {
 };
 
 struct PairEntry {
-  RESULT("pair", "A pair of processes.");
+  RESULT("pair", "Times of a pair of processes.");
   FIELD(double, old_ns, "Median time of one operation of OLD, in nanoseconds.", above(0));
   FIELD(double, new_ns, "Median time of one operation of NEW, in nanoseconds.", above(0));
   FIELD(std::string, first, "The process that ran first, chosen at random.", one_of("old|new"));
@@ -81,8 +81,8 @@ struct PointEntry {
         "Relative change of the time, NEW / OLD - 1. For runs that were made separately, the change comes from the "
         "medians alone, and decides no verdict.");
   FIELD(Measured<std::string>, change_interval, "The 95 % interval of the change.");
-  FIELD_AS("old", SideEntry, before, "Results of OLD.");
-  FIELD_AS("new", SideEntry, after, "Results of NEW.");
+  FIELD_AS("old", SideEntry, before, "Measurements of OLD at the point.");
+  FIELD_AS("new", SideEntry, after, "Measurements of NEW at the point.");
   FIELD(std::vector<PairEntry>, pairs, "Every pair of processes, in the order in which they were measured.");
 };
 
@@ -203,7 +203,7 @@ struct UnprovenEntry {
 };
 
 struct AlongPair {
-  RESULT("pair along an axis", "A pair of processes.");
+  RESULT("pair along an axis", "Times of a pair of processes.");
   FIELD(double, a_ns, "Median cost of a steady operation of A, in nanoseconds.", above(0));
   FIELD(double, b_ns, "Median cost of a steady operation of B, in nanoseconds.", above(0));
   FIELD(std::string, first, "The allocator that ran first.", one_of("a|b"));
@@ -217,7 +217,7 @@ struct MedianRatio {
 };
 
 struct PlaceEntry {
-  RESULT("measured place", "One measured place.");
+  RESULT("measured place", "Measurements at one place on the axis.");
   FIELD(std::uint64_t, size_bytes, "Size of the block, in bytes.", least(1));
   FIELD(double, touch, "Fraction of the block's pages that the program writes, from 0 to 1.", most(1));
   FIELD(unsigned, pass, "Number of the refinement pass that added the place, from 1; 0 for a place of the first grid.");

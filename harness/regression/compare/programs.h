@@ -20,7 +20,7 @@ struct TimedPair {
 
 struct ComparedTime {
   RESULT("compared time", "CPU time or wall time of both commands.");
-  FIELD(std::string, name, "The kind of time.", one_of("CPU time|wall time"));
+  FIELD(std::string, name, "Kind of time: CPU or wall.", one_of("CPU time|wall time"));
   FIELD(double, before_ns, "Median time of OLD, in nanoseconds.");
   FIELD(double, after_ns, "Median time of NEW, in nanoseconds.");
   FIELD(TimeVerdict::Kind, verdict, "The verdict, by the rules of zerotax compare.", kTimeWords);

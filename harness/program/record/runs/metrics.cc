@@ -9,9 +9,9 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
   using enum Family;
   static const std::array<MetricRow, kMetrics> rows{{
       {kMinorFaults, "minor_faults", "page faults", Unit::kCount, true, kOfKernel,
-       "Minor page faults, without the recorder's own."},
+       "Number of minor page faults, without faults of the recorder."},
       {kZeroFillFaults, "zero_fill_faults", "zero-fill faults", Unit::kCount, true, kOfKernel,
-       "Page faults that zeroed memory."},
+       "Number of page faults that zeroed memory."},
       {kKernelZeroed, "kernel_zeroed_bytes", "memory zeroed by the kernel", Unit::kBytes, true, kOfKernel,
        "Bytes that the kernel zeroed in pages that faults populated."},
       {kFresh, "fresh_bytes", "fresh memory", Unit::kBytes, false, kOfKernel,
