@@ -117,7 +117,7 @@ def test_a_variable_that_leads_to_code_is_refused(tmp_path, trap, program, alloc
     value = value.format(trap=trap, folder=trap.parent) if "{trap}" in value or "{folder}" in value else value
     for command, file in kinds(tmp_path, program, allocator, results, {"A_FIRST": "1", key: value}):
         before = contents(tmp_path)
-        refused(zerotax(*command), str(file), "a file may not choose code")
+        refused(zerotax(*command), str(file), "a file may not set a variable")
         assert contents(tmp_path) == before
     assert not is_sprung(trap)
 
@@ -143,7 +143,7 @@ def test_a_recording_chooses_no_code_either(tmp_path):
     done = zerotax("record", "--text", "/dev/null", "--calls", calls, "--allocator", "glibc", "--env",
                    "glibc:LD_LIBRARY_PATH=/nonexistent", "--", "/bin/true")
     assert done.returncode == 0, done.stderr
-    refused(zerotax("advise", "--", calls), "LD_LIBRARY_PATH", "a file may not choose code")
+    refused(zerotax("advise", "--", calls), "LD_LIBRARY_PATH", "a file may not set a variable")
 
 
 def with_library(tmp_path, results, library):

@@ -76,7 +76,7 @@ struct Clients : DocumentHead {
       "{\"na\": \"why\"}, never 0.");
   SCHEMA_FIELD("zerotax.clients/1");
   VERSION_FIELD();
-  FIELD(Completion, state, "State of the run: everything was run, or the run was stopped early.");
+  FIELD(Completion, state, "State of the run: all clients ran, or the run was stopped early.");
   STARTED_FIELD();
   MEMBER(command, "The command line, verbatim.", kMayBeEmpty, least_items(1));
   ENVIRONMENT_FIELD();

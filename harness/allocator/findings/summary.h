@@ -21,13 +21,12 @@ ENUM_WORDS(SummaryPart, "warning", "headline", "broken", "lead", "for_whom", "ea
 struct PageLink {
   RESULT("link", "The part of the page with the points of a sentence: a figure and its view, or a section.");
   FIELD(std::string, figure, "A figure of the page.", one_of("time|faults|bytes|heat|receiving"), kAbsentIfEmpty);
-  MEMBER_AS("case", case_name, "The case, as in the point.", kAbsentIfEmpty);
+  MEMBER_AS("case", case_name, "Name of the case, as in the point.", kAbsentIfEmpty);
   std::string case_name = {};
   FIELD(std::optional<double>, touch, "Fraction of the pages that the program writes.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", one_of("main|worker"), kAbsentIfEmpty);
+  FIELD(std::string, thread, "The thread that calls the allocator.", one_of("main|worker"), kAbsentIfEmpty);
   FIELD(std::optional<std::uint64_t>, size_bytes, "Bytes requested from calloc.", least(1));
-  MEMBER(columns,
-         "Column that the figure shows, by its name in the page's address; absent for the figure's first column.",
+  MEMBER(columns, "Column that the figure shows, by its name in the page's URL; absent for the figure's first column.",
          kAbsentIfEmpty);
   std::map<std::string, std::string> columns = {};
   FIELD(std::string, section, "Section of the page, if no figure shows the points.", kAbsentIfEmpty);

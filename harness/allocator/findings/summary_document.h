@@ -29,8 +29,8 @@ struct Limits {
 
 struct Words {
   RESULT("words", "Meaning of words in the sentences.");
-  FIELD(std::string, redundant, "Meaning of needlessly.");
-  FIELD(std::string, slow, "Meaning of slow.");
+  FIELD(std::string, redundant, "Meaning of the word 'needlessly' in the sentences.");
+  FIELD(std::string, slow, "Meaning of the word 'slow' in the sentences.");
 };
 
 struct RangesEntry {
@@ -77,12 +77,14 @@ struct Worst {
   FIELD(Measured<std::size_t>, fastest, "Id of the fastest allocator at that size.");
   FIELD(Measured<double>, fastest_ns, "Median nanoseconds of one calloc of the fastest allocator, at least 1.");
   FIELD(Measured<double>, ratio, "Ratio of the time to the time of the fastest allocator.", least(1));
-  FIELD(std::string, text, "Text for the worst case.", kMayBeEmpty);
+  FIELD(std::string, text, "The worst case, in words.", kMayBeEmpty);
 };
 
 struct Worker {
-  RESULT("worker", "Comparison of a worker thread with the main thread, at each touched fraction.");
-  FIELD(std::string, word, "Comparison of the redundant bytes of both threads. 'same' means equal up to a page.",
+  RESULT("worker", "Comparison of a worker thread with the main thread, at each fraction of written pages.");
+  FIELD(std::string, word,
+        "Comparison of the redundant bytes of the worker thread with those of the main thread. 'same' means equal up "
+        "to a page.",
         one_of("same|differs|not measured"));
   FIELD(std::size_t, points, "Number of points measured on both threads.");
   FIELD(std::vector<std::uint64_t>, bytes_differ_at, "Sizes at which the two threads differ.", least(1));
@@ -98,8 +100,8 @@ struct HeadlineCell {
 
 struct AllocatorEntry {
   RESULT("allocator",
-         "Verdicts on one allocator in one configuration. Unless a description says otherwise, the verdicts are based "
-         "on calloc_loop on the main thread, with nothing touched.");
+         "Verdicts on one allocator in one configuration. Unless a description differs, the verdicts are about "
+         "calloc_loop on the main thread, if the program writes nothing to the blocks.");
   FIELD(std::size_t, id, "Index of the allocator in this list, by which rows and sentences refer to the allocator.");
   FIELD(std::string, allocator, "Name of the allocator, as in its points.");
   FIELD(Measured<std::string>, version, "Version of the allocator.");
@@ -118,7 +120,7 @@ struct AllocatorEntry {
         "Sizes at which memory is returned to the kernel (by munmap, madvise or brk) and refilled, if every page is "
         "written. Refilled means that page faults populate at least half of the block again.");
   FIELD(RangesEntry, slow, "Sizes at which one calloc is slow, by `limits`.");
-  FIELD(Measured<Worst>, worst, "The worst case.");
+  FIELD(Measured<Worst>, worst, "The allocator's worst case.");
   FIELD(OrNull<Avoid>, avoid,
         "Ways to avoid the allocator's needless zeroing, from the data on the allocator's project; null without "
         "needless zeroing, or if it is unknown whether calls zero needlessly.",
@@ -132,7 +134,7 @@ struct CallsEntry {
   FIELD(RedundantKind, kind,
         "fresh: over memory that the kernel provided for this call. reuse: over a block that was allocated "
         "before.");
-  FIELD(std::uint64_t, ops, "Number of these calls.");
+  FIELD(std::uint64_t, ops, "Number of later calls of this kind.");
   FIELD(std::uint64_t, of_ops, "Number of all later calls. If all calls are alike, `ops` and this number are 1.");
   FIELD(std::uint64_t, redundant_bytes, "Bytes that each of these calls zeroes needlessly.");
   FIELD(Measured<double>, calloc_ns, "Time of one of these calls, in nanoseconds.");
@@ -143,11 +145,11 @@ struct PointRow {
   static constexpr std::ptrdiff_t kKeys = 5;
   RESULT("row", "Values of `key`, followed by the values of `columns`.");
   FIELD(std::size_t, allocator, "Id of the allocator.");
-  MEMBER_AS("case", case_name, "The case.");
+  MEMBER_AS("case", case_name, "Name of the case.");
   std::string case_name;
-  FIELD(std::uint64_t, size_bytes, "Bytes requested.", least(1));
+  FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", least(1));
   FIELD(double, touch, "Fraction of the pages that the program writes.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", one_of("main|worker"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", one_of("main|worker"));
   FIELD(PointStatus, status, "Status of the point.");
   FIELD(std::string, redundant, "Whether all, some or none of the later calls write zeros needlessly.",
         one_of("yes|some|no|unknown"));
@@ -189,11 +191,11 @@ struct UnlikeCalls {
 struct Failure {
   RESULT("failure", "A point whose status is not ok.");
   FIELD(std::size_t, allocator, "Id of the allocator.");
-  MEMBER_AS("case", case_name, "The case, as in the point.");
+  MEMBER_AS("case", case_name, "Name of the case, as in the point.");
   std::string case_name;
   FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", least(1));
   FIELD(double, touch, "Fraction of the pages that the program writes.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", one_of("main|worker"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", one_of("main|worker"));
   FIELD(PointStatus, status, "Status of the point.", one_of("not_zero|misaligned|crashed|timeout|failed|skipped"));
   FIELD(std::string, reason, "The reason for the status.");
 };
@@ -204,7 +206,7 @@ struct SummaryDocument {
          "--summary --json, and summary.json of a results folder. Terminal, figures and page show these verdicts "
          "without judging again.");
   FIELD(std::string, schema, "Name and version of this format.", one_of("zerotax.summary/1"));
-  FIELD(SummaryRun, run, "The run.");
+  FIELD(SummaryRun, run, "The run that the summary judges.");
   FIELD(Limits, limits, "Limits used in the judgments.");
   FIELD(Words, words, "Meaning of words in the sentences.");
   FIELD(std::vector<AllocatorEntry>, allocators,
@@ -214,11 +216,11 @@ struct SummaryDocument {
         "relative to the fastest comes first.",
         kLater);
   FIELD(std::vector<SummarySentence>, sentences, "Sentences of the summary in their order.");
-  FIELD(PointRows, points, "The points.");
-  FIELD(Json, touches, "The bytes that the program writes, as text for each touched fraction.",
+  FIELD(PointRows, points, "Verdicts on the points of the run.");
+  FIELD(Json, touches, "The bytes that the program writes, as text for each fraction of written pages.",
         with(R"({"type": "object", "additionalProperties": {"type": "string", "minLength": 1}})"));
   FIELD(std::vector<UnlikeCalls>, unlike_calls,
-        "Points whose calls in one process differ. Absent in earlier summaries.", kLater);
+        "Points at which the calls of one process differ from each other. Absent in earlier summaries.", kLater);
   FIELD(std::optional<Json>, figures,
         "Titles of figures, by file name. Only in earlier summaries, because plots/ now writes the titles.",
         with(R"({"type": "object"})"));

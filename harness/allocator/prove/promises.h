@@ -27,11 +27,13 @@ struct PromisedFunction {
         "with MALLOCX_ZERO and the alignment. A number stands for itself.",
         kArgumentWord, kFewArguments);
   FIELD(Promise, promise,
-        "Bytes that are zero. none: no bytes. zero: all bytes. keep: no bytes, and the common part of both sizes is "
-        "kept. grown: also the bytes beyond the old size. grown_usable: also the bytes beyond the old usable size. "
-        "grown_in_place: like grown_usable, and the function returns the usable size of the same block.");
+        "Bytes that the function promises to be zero. none: no bytes. zero: all bytes. keep: no bytes, and the common "
+        "part of both sizes is kept. grown: also the bytes beyond the old size. grown_usable: also the bytes beyond "
+        "the old usable size. grown_in_place: like grown_usable, and the function returns the usable size of the same "
+        "block.");
   FIELD(std::string, release, "Name of the function that frees the blocks.", kSymbolName);
-  FIELD(std::vector<std::string>, release_arguments, "Arguments of this function.", kArgumentWord, kFewArguments);
+  FIELD(std::vector<std::string>, release_arguments, "Arguments of the function that frees the blocks, in order.",
+        kArgumentWord, kFewArguments);
   FIELD(std::optional<std::uint64_t>, most_bytes, "The largest size that the function accepts, in bytes.");
 };
 
@@ -44,7 +46,8 @@ struct Zeros {
   SCHEMA_FIELD("zerotax.zeros/1");
   FIELD(std::string, allocator, "Name of the allocator.");
   FIELD(std::string, source, "URL of the documentation or header that contains the promise.", form("^https://"));
-  FIELD(std::vector<PromisedFunction>, functions, "The functions.", least_items(1));
+  FIELD(std::vector<PromisedFunction>, functions,
+        "The functions that promise zeros, and related functions without a promise.", least_items(1));
 };
 
 /// Returns the functions in the line form that the process reads (process/rows.h), one line each.

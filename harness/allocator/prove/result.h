@@ -43,73 +43,81 @@ struct FindingProgram {
   RESULT("program", "A C program that shows the finding, and needs only a compiler and the C library.");
   FIELD(std::string, file, "Name of the program's file in the folder of --out.");
   FIELD(std::string, how, "Command that compiles and runs the program.");
-  FIELD(std::uint64_t, calls, "Calls of the allocator's functions, and of fork, in the program.");
-  FIELD(std::uint64_t, threads, "Threads of the program.", least(1));
+  FIELD(std::uint64_t, calls, "Number of calls to the allocator's functions and to fork in the program.");
+  FIELD(std::uint64_t, threads, "Number of threads of the program.", least(1));
   FIELD(Measured<bool>, shows,
-        "Whether the program, compiled and run here, showed the finding under the allocator, or why this is unknown.");
-  FIELD(Measured<bool>, control_shows,
-        "Whether the program showed the finding under the C library's own allocator, or why this is unknown.");
+        "Whether the program, compiled and run on this machine, showed the finding under the allocator; or the reason "
+        "why this is unknown.");
+  FIELD(
+      Measured<bool>, control_shows,
+      "Whether the program showed the finding under the C library's own allocator, or the reason why this is unknown.");
   FIELD(std::string, output, "Output of the program under the allocator.", kMayBeEmpty);
-  FIELD(std::string, source, "The program.");
+  FIELD(std::string, source, "Source code of the program.");
 };
 
 struct ProofFinding {
   RESULT("finding", "A broken promise.");
-  FIELD(FindingKind, kind, "The broken promise.");
+  FIELD(FindingKind, kind, "Kind of the broken promise.");
   FIELD(std::string, sentence, "The finding in a sentence.");
   FIELD(std::string, function, "Function whose call broke the promise; empty if no call did.", kMayBeEmpty);
-  FIELD(std::uint64_t, n, "First size of the call.");
-  FIELD(std::uint64_t, m, "Second size of the call.");
-  FIELD(std::uint64_t, alignment, "Alignment of the call; 0 if the call names none.");
-  FIELD(std::uint64_t, thread, "Number of the thread that called; 0 is the first.");
+  FIELD(std::uint64_t, n, "First size argument of the call.");
+  FIELD(std::uint64_t, m, "Second size argument of the call.");
+  FIELD(std::uint64_t, alignment, "Alignment that the call requests, in bytes; 0 if the call requests no alignment.");
+  FIELD(std::uint64_t, thread, "Number of the thread that made the call; 0 is the first thread.");
   FIELD(std::uint64_t, bytes, "Size of the block in bytes.");
-  FIELD(std::uint64_t, at, "Offset of the first wrong byte.");
-  FIELD(std::uint64_t, detail, "not_zero: number of wrong bytes. crashed: the signal. Otherwise the wrong byte.");
-  FIELD(std::uint64_t, operations, "Operations of the sequence that broke the promise.");
-  FIELD(Measured<std::uint64_t>, reduced, "Operations of the reduced sequence, or why it was not reduced.");
-  FIELD(Measured<FindingProgram>, program, "Program that shows the finding, or why there is none.");
+  FIELD(std::uint64_t, at, "Offset of the first wrong byte in the block.");
+  FIELD(
+      std::uint64_t, detail,
+      "Detail of the finding. not_zero: the number of wrong bytes. crashed: the signal. Other kinds: the wrong byte.");
+  FIELD(std::uint64_t, operations, "Number of operations in the sequence that broke the promise.");
+  FIELD(Measured<std::uint64_t>, reduced,
+        "Number of operations in the reduced sequence, or the reason why the sequence was not reduced.");
+  FIELD(Measured<FindingProgram>, program, "Program that shows the finding, or the reason why no program was written.");
 };
 
 /// Blocks that reused freed memory, for sizes from a power of ten up to the next.
 struct ReusedDecade {
   RESULT("decade");
-  FIELD(std::uint64_t, from_bytes, "Smallest size in bytes.");
-  FIELD(std::uint64_t, main_thread, "Blocks that the first thread allocated.");
-  FIELD(std::uint64_t, other_threads, "Blocks that other threads allocated.");
+  FIELD(std::uint64_t, from_bytes, "Smallest size of the range, in bytes.");
+  FIELD(std::uint64_t, main_thread, "Number of reused blocks that the first thread allocated.");
+  FIELD(std::uint64_t, other_threads, "Number of reused blocks that other threads allocated.");
   FIELD(Measured<std::uint64_t>, zeroed_by_nobody,
-        "Watched blocks with populated pages that nobody wrote to between free and the call.");
+        "Number of watched blocks with populated pages that no code wrote to between the free and the zeroing call.");
 };
 
 struct NamedCount {
   RESULT("count");
-  FIELD(std::string, name, "Name.");
-  FIELD(std::uint64_t, count, "Number.");
+  FIELD(std::string, name, "Name of the counted kind.");
+  FIELD(std::uint64_t, count, "Number of occurrences of the kind.");
 };
 
 /// The extent of a search. A verdict means nothing without these numbers.
 struct Coverage {
   RESULT("coverage", "The extent of the search.");
   FIELD(double, seconds, "Duration of the search, without the reduction of a finding.");
-  FIELD(std::uint64_t, processes, "Processes that searched side by side.");
-  FIELD(std::uint64_t, episodes, "Sequences that were tried.");
-  FIELD(std::vector<NamedCount>, operations, "Operations by kind.");
-  FIELD(std::uint64_t, checked_bytes, "Bytes that were verified.");
-  FIELD(std::uint64_t, null_results, "Calls that returned no block.");
-  FIELD(std::uint64_t, crashes_at_limit, "Crashes while the address space was limited, which are no findings.");
-  FIELD(std::uint64_t, zeroing_calls, "Calls that promise zeros and returned a block.");
+  FIELD(std::uint64_t, processes, "Number of processes that searched in parallel.");
+  FIELD(std::uint64_t, episodes, "Number of sequences of operations that were tried.");
+  FIELD(std::vector<NamedCount>, operations, "Number of operations of each kind.");
+  FIELD(std::uint64_t, checked_bytes, "Number of bytes whose contents were verified.");
+  FIELD(std::uint64_t, null_results, "Number of calls that returned no block.");
+  FIELD(std::uint64_t, crashes_at_limit,
+        "Number of crashes while the address space was limited. These crashes are not findings.");
+  FIELD(std::uint64_t, zeroing_calls, "Number of calls that promise zeros and returned a block.");
   FIELD(std::vector<ReusedDecade>, reused, "Zeroing calls that reused a freed block, by size.");
   FIELD(std::vector<NamedCount>, reused_by_fill,
         "Zeroing calls that reused a freed block, by the bytes that the program had written to it.");
   FIELD(std::vector<NamedCount>, reused_after,
         "Zeroing calls that reused a freed block, by the events since the free.");
   FIELD(std::uint64_t, reused_from_other_thread, "Zeroing calls that reused a block that another thread had freed.");
-  FIELD(std::uint64_t, reused_pages, "Whole pages of reused blocks that were looked up.");
-  FIELD(std::uint64_t, unpopulated_pages, "Looked-up pages that calloc left without physical memory.");
+  FIELD(std::uint64_t, reused_pages,
+        "Number of whole pages of reused blocks for which the search asked the kernel whether they are populated.");
+  FIELD(std::uint64_t, unpopulated_pages, "Number of pages of reused_pages that calloc left without physical memory.");
   FIELD(Measured<std::uint64_t>, watched_pages,
-        "Pages of reused blocks that were watched for writes, from the free to the call.");
+        "Number of pages of reused blocks that were watched for writes, from the free to the zeroing call.");
   FIELD(Measured<std::uint64_t>, zeroed_by_nobody,
-        "Watched pages that stayed populated and that nobody wrote to, so that they must have been zero.");
-  FIELD(std::uint64_t, features, "Different histories, sizes and events that the sequences reached.");
+        "Number of watched pages that stayed populated and that no code wrote to. These pages must have been zero "
+        "before.");
+  FIELD(std::uint64_t, features, "Number of different histories, sizes and events that the sequences reached.");
 
   [[nodiscard]] std::uint64_t all_operations() const;
   [[nodiscard]] std::uint64_t all_reused() const;
@@ -118,13 +126,14 @@ struct Coverage {
 struct Proof {
   RESULT("proof", "The search for broken promises of one allocator.");
   FIELD(Json, allocator, "The allocator, as in run.schema.json.", with(R"({"type": "object"})"));
-  FIELD(ProofVerdict, verdict, "Result of the search.");
-  FIELD(std::string, sentence, "Result and extent of the search in a sentence.");
-  FIELD(std::vector<std::uint64_t>, thresholds, "Sizes around which blocks were allocated, besides size classes.");
-  FIELD(std::vector<std::string>, missing, "Functions that the library does not define, so that they were not tried.",
+  FIELD(ProofVerdict, verdict, "Result of the search for broken promises.");
+  FIELD(std::string, sentence, "Result and extent of the search, in one sentence.");
+  FIELD(std::vector<std::uint64_t>, thresholds,
+        "Sizes around which the search allocated blocks, in addition to size classes.");
+  FIELD(std::vector<std::string>, missing, "Functions that were not tried, because the library does not define them.",
         kMayBeEmpty);
   FIELD(Coverage, coverage, "The extent of the search.");
-  FIELD(std::optional<ProofFinding>, finding, "The broken promise, if the verdict is found.");
+  FIELD(std::optional<ProofFinding>, finding, "The broken promise, if the verdict is `found`.");
   [[nodiscard]] std::string name() const;  ///< of the allocator
 };
 
@@ -132,7 +141,7 @@ struct Proofs : DocumentHead {
   RESULT("zerotax prove", "Searches for broken promises of allocators, as zerotax prove --json writes them.");
   HEAD_FIELDS("zerotax.prove/1", "Words of the command line.");
   FIELD(std::uint64_t, seed, "Seed of the sequences.");
-  FIELD(double, seconds, "Time limit of each search.", above(0));
+  FIELD(double, seconds, "Time limit of each search, in seconds.", above(0));
   FIELD(std::uint64_t, threads, "Maximum number of threads of a sequence.", least(1));
   FIELD(std::vector<Proof>, proofs, "One search for each allocator.");
   MEMBER(complete, "Whether all searches ran to their end.");

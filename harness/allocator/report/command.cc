@@ -206,7 +206,7 @@ const Subcommand command(
           .with_default();
       arguments
           .option("--workload", options->workload,
-                  "report, instead of findings, the fewest calls of this recording (record --calls) that cause more "
+                  "instead of findings, report the fewest calls of this recording (record --calls) that cause more "
                   "page faults than under --than")
           .shown_as("FILE")
           .path();

@@ -18,9 +18,9 @@ struct CauseEntry {
 };
 
 struct DuplicateEntry {
-  RESULT("duplicate", "An existing report.");
+  RESULT("duplicate", "An existing report in the project's tracker.");
   FIELD(std::string, id, "Name of the report in the tracker.");
-  FIELD(std::string, url, "Address of the report.", form("^https://"));
+  FIELD(std::string, url, "URL of the report.", form("^https://"));
   FIELD(std::string, state, "State of the report.", one_of("open|closed|fixed"));
 };
 
@@ -29,8 +29,8 @@ struct ReproducerEntry {
   MEMBER(file, "Name of the program's file.", one_of("reproducer.c"));
   std::string file = "reproducer.c";
   FIELD(std::string, how, "Command that compiles and runs the program.");
-  FIELD(ReproducerRun, shown, "The run under the allocator.");
-  FIELD(ReproducerRun, control, "The run under another allocator.");
+  FIELD(ReproducerRun, shown, "The reproducer's run under the allocator.");
+  FIELD(ReproducerRun, control, "The reproducer's run under another allocator.");
 };
 
 struct ReportDocument {
@@ -54,9 +54,10 @@ struct ReportDocument {
         "distribution.",
         kMayBeEmpty);
   FIELD(std::vector<CauseEntry>, causes, "Causes in the source, or a hypothesis.", least_items(1));
-  FIELD(std::vector<DuplicateEntry>, duplicates, "Existing reports.");
-  FIELD(std::vector<MeasuredThreshold>, thresholds, "Thresholds of the allocator for the finding's touch and thread.");
-  FIELD(ReproducerEntry, reproducer, "The C program.");
+  FIELD(std::vector<DuplicateEntry>, duplicates, "Existing reports in the project's tracker.");
+  FIELD(std::vector<MeasuredThreshold>, thresholds,
+        "Thresholds of the allocator, at the finding's thread and fraction of written pages.");
+  FIELD(ReproducerEntry, reproducer, "The C program that shows the finding.");
   FIELD(Measured<ReportProfile>, profile, "Samples of the case by category, or the reason why there are no samples.");
   MEMBER(points_file, "File with the points of the table, one per line.", one_of("points.jsonl"));
   std::string points_file = "points.jsonl";

@@ -72,8 +72,9 @@ Allocator resolve_reproducer_allocator(const Allocator& allocator) {
   std::error_code failure;
   const fs::path library = fs::canonical(its, failure);
   if (failure) {
-    throw MachineError(fmt::format("the library of {} is not where its probe says ({})", allocator.name, its),
-                       fmt::format("give its path, as in --allocator {}=PATH", allocator.name));
+    throw MachineError(
+        fmt::format("the library of {} does not exist at the path that its probe reports ({})", allocator.name, its),
+        fmt::format("give the library's path, as in --allocator {}=PATH", allocator.name));
   }
   const std::string name = file_name(library.string());
   if (!name.starts_with("libc.so") && !name.starts_with("libc-")) resolved.preload = library.string();

@@ -139,14 +139,14 @@ constexpr const char* kExamples =
 /// Checks a file of thresholds before anything is measured. The search for thresholds comes last, and continues this
 /// file.
 void check_thresholds(const std::string& file) {
-  if (is_there(file)) read_document(file, "thresholds", "delete it, and the thresholds are searched again");
+  if (is_there(file)) read_document(file, "thresholds", "delete the file, and the study searches the thresholds again");
 }
 
 Session make_session(const MeasureOptions& options, bool full, bool slurm) {
   if (!options.resume.empty()) {
     for (const char* name : {kThresholds, kRefillThresholds}) check_thresholds(options.resume + name + kJson);
     const std::string edges = options.resume + "/" + kEdgesFile;
-    if (is_there(edges)) read_document(edges, "run", "delete it, and it is measured again");
+    if (is_there(edges)) read_document(edges, "run", "delete the file, and the study measures its points again");
     check_workloads(options.resume);
     return Session::resume(options.resume, Subcommand::command_line);
   }
@@ -235,7 +235,7 @@ class Headline {
 /// Throws UsageError if the folder does not contain a study. A run of chosen points has no thresholds and no summary.
 void check_study(const Plan& plan, const std::string& folder) {
   if (!plan.study.empty()) return;
-  throw UsageError(fmt::format("{} holds a run of chosen points, not a study", folder),
+  throw UsageError(fmt::format("{} contains a run of chosen points, not a study", folder),
                    fmt::format("resume it with: zerotax run --resume {}", folder));
 }
 

@@ -190,7 +190,8 @@ namespace {
 constexpr std::int64_t kMostCalls = 1'000'000'000;
 
 LoopRequest request_of(const MeasureOptions& options, double seconds) {
-  if (options.touches.size() > 1) throw UsageError("--loop has one --touch", "run the command once for each fraction");
+  if (options.touches.size() > 1)
+    throw UsageError("--loop takes only one --touch", "run the command once for each fraction");
   LoopRequest request;
   request.seconds = seconds;
   if (options.ops) request.calls = static_cast<std::uint32_t>(*options.ops);

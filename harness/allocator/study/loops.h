@@ -66,7 +66,7 @@ struct CostEntry {
   FIELD(double, wall_s, "Wall time, in seconds.");
   FIELD(double, user_s, "CPU time in user mode, in seconds.");
   FIELD(double, kernel_s, "CPU time in the kernel, in seconds.");
-  FIELD(double, faults, "Minor page faults.");
+  FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, voluntary_switches, "Number of context switches because the thread waited (voluntary).");
   FIELD(double, involuntary_switches, "Number of context switches because another thread was scheduled (involuntary).");
   FIELD(Measured<double>, cycles,
@@ -82,7 +82,7 @@ struct LoopEntry : CostEntry {
 };
 
 struct PairEntry {
-  RESULT("pair", "Loops of an allocator at a size.");
+  RESULT("pair", "The two loops of one allocator at one size.");
   FIELD(std::string, allocator, "Name of the allocator, as given to --allocator.");
   FIELD(std::uint64_t, size_bytes, "Size of each block in bytes.", least(1));
   MEMBER_AS("malloc", with_malloc, "Loop of malloc and free, or the reason why the loop is missing.");
@@ -109,7 +109,7 @@ struct LoopDocument : DocumentHead {
       "allocator and size. A metric that could not be measured is {\"na\": \"why\"}, never 0.");
   SCHEMA_FIELD("zerotax.loop/1");
   VERSION_FIELD();
-  FIELD(Completion, state, "State of the run: everything was run, or the run was stopped early.");
+  FIELD(Completion, state, "State of the run: all clients ran, or the run was stopped early.");
   STARTED_FIELD();
   MEMBER(command, "The command line, verbatim.", kMayBeEmpty, least_items(1));
   ENVIRONMENT_FIELD();

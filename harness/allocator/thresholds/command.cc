@@ -83,8 +83,8 @@ ExitStatus judge_again(const Options& options) {
   Thresholds read =
       read_thresholds(read_document(options.read, "thresholds", "give a file of zerotax thresholds --json"));
   if (!read.is_plain()) {
-    throw UsageError(fmt::format("{} holds another case: a map is drawn of {} only", options.read, kPlainCase),
-                     fmt::format("give a file of {}", kPlainCase));
+    throw UsageError(fmt::format("{} was measured with another case, but a map needs {}", options.read, kPlainCase),
+                     fmt::format("give a file that was measured with --case {}", kPlainCase));
   }
   keep_only(options.measure.allocators, options.read, read);
   if (!options.json.empty()) write_file(options.json, json_text(thresholds_json(read)));

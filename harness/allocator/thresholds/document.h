@@ -8,7 +8,7 @@
 namespace zerotax::thresholds {
 
 struct LaneEntry {
-  RESULT("lane", "One search: an allocator in one configuration, with one touch and thread.");
+  RESULT("lane", "One search: an allocator in one configuration, with one thread and one fraction of written pages.");
   FIELD(std::string, allocator, "Name of the allocator, as given to --allocator.");
   FIELD(Measured<std::string>, version, "Version of the allocator, or the reason why it is unknown.");
   MEMBER(env, "Environment variables that configure the allocator; empty for its defaults.", kMayBeEmpty);
@@ -18,7 +18,7 @@ struct LaneEntry {
   FIELD(std::string, thread, "The thread that calls the allocator.", as_in("point.schema.json#/properties/thread"));
   FIELD(std::uint64_t, from_bytes, "Smallest size probed, in bytes.", least(1), MeasuredThreshold::kMostBytes);
   FIELD(std::uint64_t, to_bytes, "Largest size probed, in bytes.", least(1), MeasuredThreshold::kMostBytes);
-  FIELD(Signature, at_from, "Behavior at from_bytes.");
+  FIELD(Signature, at_from, "Behavior at the size from_bytes.");
   FIELD(std::size_t, probes, "Number of probes. Each probe is a process that examines one size.", least(1));
   FIELD(std::size_t, grid, "Number of probes made on the coarse grid, before any bisection.", least(1));
   FIELD(std::vector<std::uint64_t>, noisy_bytes, "Sizes that behaved differently when probed again, in bytes.",
@@ -46,8 +46,8 @@ struct ThresholdsDocument : DocumentHead {
          "`above` differ. JSON Schema also cannot express that each threshold begins with the final behavior of the "
          "previous one, or with a more complete description of it.");
   SCHEMA_FIELD("zerotax.thresholds/1");
-  MEMBER_AS("case", case_name, "The case of all probes; calloc_loop if absent.", one_of("calloc_loop|refill_loop"),
-            kAbsentIfEmpty);
+  MEMBER_AS("case", case_name, "Name of the case that all probes run; calloc_loop if absent.",
+            one_of("calloc_loop|refill_loop"), kAbsentIfEmpty);
   std::string case_name;
   VERSION_FIELD();
   STARTED_FIELD();
@@ -57,7 +57,7 @@ struct ThresholdsDocument : DocumentHead {
   FIELD(std::vector<LaneEntry>, lanes,
         "The searches, each from its smallest size to its largest. Interrupted searches are left out.");
   FIELD(std::size_t, probes, "Number of probes over all lanes. Each probe is a process that examines one size.");
-  FIELD(Json, words, "Texts for the words of pieces.", with(R"({
+  FIELD(Json, words, "Description of each word that `pieces` uses.", with(R"({
     "type": "object",
     "propertyNames": {"$ref": "#/$defs/piece/properties/word"},
     "additionalProperties": {"type": "string", "minLength": 1}

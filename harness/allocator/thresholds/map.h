@@ -57,9 +57,9 @@ const char* words_for(Doing doing);
 Doing doing_of(const Signature& signature);
 
 struct Piece {
-  RESULT("piece", "Sizes at which later calls to calloc behave the same.");
-  FIELD(std::uint64_t, from_bytes, "First size in bytes.", least(1));
-  FIELD(std::uint64_t, to_bytes, "Last size in bytes, included.", least(1));
+  RESULT("piece", "A range of sizes at which later calls to calloc behave the same.");
+  FIELD(std::uint64_t, from_bytes, "Smallest size of the range, in bytes.", least(1));
+  FIELD(std::uint64_t, to_bytes, "Largest size of the range, in bytes, inclusive.", least(1));
   FIELD(
       Doing, word,
       "Behavior of later calls to calloc and free. no_zeros_back: no zeros are written, and memory goes back to the "

@@ -57,7 +57,7 @@ std::unique_ptr<fleet::Work> make_lane_work(const Json& description, const std::
   try {
     return std::make_unique<OwnLaneWork>(std::make_unique<ThresholdSession>(session_of_job(description, file)));
   } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete it, and start again");
+    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete the file, and start again");
   }
 }
 

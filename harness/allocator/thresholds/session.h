@@ -17,12 +17,12 @@ namespace zerotax::thresholds {
 
 struct ThresholdAxes {
   RESULT("axes", "Lanes searched for each allocator.");
-  FIELD(std::uint64_t, from, "Smallest size in bytes.");
-  FIELD(std::uint64_t, to, "Largest size in bytes.");
+  FIELD(std::uint64_t, from, "Smallest size of the search, in bytes.");
+  FIELD(std::uint64_t, to, "Largest size of the search, in bytes.");
   FIELD(unsigned, per_octave, "Sizes of the first grid per factor of two.");
-  FIELD(std::vector<double>, touches, "Touched fractions.");
+  FIELD(std::vector<double>, touches, "Fractions of a block's pages that the program writes, from 0 to 1.");
   FIELD(std::vector<std::string>, threads, "Calling threads: main or worker.");
-  MEMBER(case_name, "Case of all probes.");
+  MEMBER(case_name, "Name of the case that all probes run.");
   std::string case_name = kPlainCase;
 };
 

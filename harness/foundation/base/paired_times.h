@@ -53,9 +53,9 @@ inline constexpr Limit kTimeWords = one_of("FASTER|SLOWER|SAME|AMBIGUOUS");
 
 struct TimeRatio {
   RESULT("ratio", "Ratio of NEW to OLD: the Hodges-Lehmann estimate with its 95 % interval.");
-  FIELD(double, median, "The estimate.");
-  FIELD(double, low, "Lower end of the interval.");
-  FIELD(double, high, "Upper end of the interval.");
+  FIELD(double, median, "Hodges-Lehmann estimate of the ratio.");
+  FIELD(double, low, "Lower end of the ratio's confidence interval.");
+  FIELD(double, high, "Upper end of the ratio's confidence interval.");
 };
 TimeRatio ratio_of(const TimeVerdict& verdict);
 /// Returns the ratio and its interval, such as "0.2 times; 0.19 to 0.21".

@@ -93,14 +93,14 @@ std::optional<int> limit_behind(const ChildResult& child) {
 void throw_if_limited(const ChildResult& child, const std::string& how) {
   const auto limit = limit_behind(child);
   if (!limit) return;
-  throw MachineError(fmt::format("{}; that proves nothing under {}", how, limit_words(*limit)),
+  throw MachineError(fmt::format("{}; under {}, this result proves nothing", how, limit_words(*limit)),
                      raise_words(*limit) + ", and measure again");
 }
 
 void require_proc() {
   if (::access("/proc/self/stat", R_OK) == 0) return;
-  throw MachineError("/proc is not mounted, and nearly everything is measured through it",
-                     "mount it, as with mount -t proc proc /proc");
+  throw MachineError("/proc is not mounted, but most measurements read it",
+                     "mount /proc, as with mount -t proc proc /proc");
 }
 
 }  // namespace zerotax

@@ -15,8 +15,8 @@ namespace zerotax::contract {
 
 struct Reliance {
   RESULT("reliance", "An allocator or a program that relies on a promise.");
-  FIELD(std::string, who, "An allocator or a program.");
-  FIELD(std::string, where, "A function, file or thread; null if unknown.", kNullIfEmpty);
+  FIELD(std::string, who, "Name of the allocator or program that relies on the promise.");
+  FIELD(std::string, where, "Function, file or thread that relies on the promise; null if unknown.", kNullIfEmpty);
 };
 
 /// A promise, as the suite lists it.
@@ -35,7 +35,7 @@ struct Evidence {
   RESULT("evidence", "Bytes that break a promise.");
   FIELD(std::uint64_t, address, "Address of the first wrong byte.");
   FIELD(std::uint64_t, offset_bytes, "Offset of the first wrong byte in the range that was examined.");
-  FIELD(int, expected, "The expected byte.", most(255));
+  FIELD(int, expected, "The byte that the promise requires.", most(255));
   FIELD(std::string, found, "Up to 16 bytes that were read, starting with the first wrong byte, in hexadecimal.",
         form("^[0-9a-f]{2}( [0-9a-f]{2}){0,15}$"));
 };
@@ -52,7 +52,7 @@ struct ProgramRun {
 
 struct Reproducer {
   RESULT("reproducer", "A C program that repeats the steps of the test.");
-  FIELD(std::string, program, "Source of the program.");
+  FIELD(std::string, program, "Source code of the program.");
   PART_FIELDS(ProgramRun, shown);
   ProgramRun shown;
   ProgramRun control;  ///< the run without the emulator, if `shown` is a run under an emulator
@@ -77,7 +77,8 @@ struct Result {
         "Number of attempts of a race; null without a race, or if the promise was broken before the first attempt "
         "ended.",
         least(1));
-  FIELD(OrNull<Evidence>, evidence, "The wrong bytes; null if no bytes were read, or no byte was wrong.");
+  FIELD(OrNull<Evidence>, evidence,
+        "The bytes that break the promise; null if the test read no bytes, or if no byte was wrong.");
   FIELD(OrNull<Reproducer>, reproducer, "The program that shows the broken promise; null if nothing is broken.");
   bool without_verdict = false;  ///< the suite ended before it reported a verdict
 };
@@ -86,9 +87,9 @@ struct System {
   RESULT("system", "The system on which the suite ran, as the suite saw the system.");
   FIELD(std::string, system, "Name of the system, as reported by uname(2).", kMayBeEmpty);
   FIELD(std::string, kernel, "Release of the kernel.", kMayBeEmpty);
-  FIELD(std::string, machine, "Instruction set.", kMayBeEmpty);
-  FIELD(std::uint64_t, page_bytes, "Bytes of a page.", least(1));
-  FIELD(std::uint64_t, user_id, "The user that ran the tests; 0 is root.");
+  FIELD(std::string, machine, "Instruction set of the machine.", kMayBeEmpty);
+  FIELD(std::uint64_t, page_bytes, "Size of a page, in bytes.", least(1));
+  FIELD(std::uint64_t, user_id, "ID of the user that ran the tests; 0 is root.");
 };
 
 struct Counts {

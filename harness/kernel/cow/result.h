@@ -42,8 +42,8 @@ struct Counts {
         "Other faults: reads that map the shared zero page, pages from swap, hugetlbfs, and faults that ended in a "
         "signal.");
   FIELD(Count, kernel,
-        "Faults that the kernel took on behalf of a system call, such as read(2) into a shared page. These faults"
-        " are also counted above by class. n/a if the method does not see them.");
+        "Faults that the kernel took on behalf of a system call, such as read(2) into a shared page. The counts by "
+        "class include these faults. n/a if the method does not see them.");
   FIELD(std::uint64_t, copied_bytes, "Bytes of the pages that were copied.");
   FIELD(Count, zeroed_bytes, "Bytes of the pages that the kernel zeroed.");
   FIELD(Count, copy_ns, "Nanoseconds of all faults that copied a page, including the time of tracing.");
@@ -53,8 +53,8 @@ struct Totals : Counts {
   RESULT("totals");
   BASE_FIELDS(Counts);
   FIELD(std::uint64_t, lost,
-        "Events lost because they were not read in time. Lost events make the counts too low, unless faults were "
-        "sampled.");
+        "Number of events that were lost because they were not read in time. Lost events make the counts too low, "
+        "unless faults were sampled.");
   FIELD(Count, handled,
         "Faults that the kernel handled for the watched processes, by the kernel's own counters (minor and major; for "
         "an ordinary user only faults in user mode). The count is exact, whether or not every fault was recorded. n/a "
@@ -87,7 +87,7 @@ struct Mapping {
 };
 
 struct Process : Memory {
-  RESULT("process", "One process.");
+  RESULT("process", "A process of the run.");
   FIELD(pid_t, pid, "PID of the process.", least(1));
   FIELD(pid_t, parent, "PID of the process that forked it; 0 for the first process watched.");
   FIELD(std::string, name, "Last short name (comm) of the process.", kMayBeEmpty);
@@ -97,7 +97,7 @@ struct Process : Memory {
 };
 
 struct IntervalProcess : Memory {
-  RESULT("process of an interval", "One process in one interval.");
+  RESULT("process of an interval", "A process during one interval.");
   FIELD(pid_t, pid, "PID of the process.", least(1));
   FIELD(bool, child, "Whether the process was forked by another watched process.");
   FIELD(Counts, counts, "Faults of the process in the interval.");
@@ -105,11 +105,13 @@ struct IntervalProcess : Memory {
 };
 
 struct Interval {
-  RESULT("interval", "One interval of time.");
+  RESULT("interval", "Faults and processes of one interval of time.");
   FIELD(double, from_s, "Start of the interval, in seconds since watching began.");
   FIELD(double, to_s, "End of the interval, in seconds since watching began.");
-  FIELD(std::optional<std::uint64_t>, began, "Children that started in the interval. Absent from earlier files.");
-  FIELD(std::optional<std::uint64_t>, ended, "Children that ended in the interval. Absent from earlier files.");
+  FIELD(std::optional<std::uint64_t>, began,
+        "Number of children that started in the interval. Absent from earlier files.");
+  FIELD(std::optional<std::uint64_t>, ended,
+        "Number of children that ended in the interval. Absent from earlier files.");
   FIELD(Counts, counts, "Faults in the interval.");
   FIELD(std::vector<IntervalProcess>, processes,
         "The processes that faulted in the interval, or were alive at the end of the interval.");
@@ -148,8 +150,8 @@ struct Bound {
 
 struct Bounds {
   RESULT("bounds");
-  FIELD(Bound, copies, "Bounds of the copies.");
-  FIELD(Bound, zero_fills, "Bounds of the zero-fills.");
+  FIELD(Bound, copies, "Bounds of the number of copies.");
+  FIELD(Bound, zero_fills, "Bounds of the number of zero-fills.");
 };
 
 struct InSystemCalls {
@@ -185,19 +187,19 @@ struct Code {
         kMayBeEmpty);
   FIELD(Counts, counts, "Faults that the function took.");
   FIELD(std::optional<std::string>, through,
-        "The function of the C library, such as memset, that `function` called and that took the fault. Absent if "
-        "`function` itself took the fault.");
+        "The C library's function, such as memset, that took the fault when `function` called it. Absent if `function` "
+        "itself took the fault.");
   FIELD(std::optional<std::string>, after,
-        "Nearest exported function before the code, if the file has no symbol for the function itself. Absent "
-        "otherwise.");
+        "Nearest exported function before the code, if the file has no symbol for the function itself; otherwise "
+        "absent.");
 };
 
 struct CopyingEnd {
   RESULT("end of copying");
   FIELD(double, at_s,
         "End of the interval in which the child reached 95 % of its copies, in seconds since watching began.");
-  FIELD(double, child_from_s, "Start of the child's first interval.");
-  FIELD(double, child_to_s, "End of the child's last interval.");
+  FIELD(double, child_from_s, "Start of the child's first interval, in seconds since watching began.");
+  FIELD(double, child_to_s, "End of the child's last interval, in seconds since watching began.");
   FIELD(std::uint64_t, copies_until, "The child's copies until at_s.");
   FIELD(std::uint64_t, copies_after, "The child's copies after at_s.");
   FIELD(std::uint64_t, zero_fills_until, "Pages of zeros that the child received until at_s.");
@@ -242,22 +244,22 @@ struct Cow : Verdict, DocumentHead {
   FIELD(std::uint64_t, buffer_bytes,
         "Size of the kernel's event buffer per CPU, in bytes: the smallest that was obtained.", least(4096));
   FIELD(OrNull<FaultsFile>, faults_file, "The file that --faults wrote; null if there is none.");
-  FIELD(Totals, totals, "All faults counted.");
+  FIELD(Totals, totals, "Numbers of all counted faults.");
   FIELD(Measured<Sampling>, sampling,
-        "The sample of faults, if there were too many to record every fault. The other faults are divided among "
-        "classes, processes, mappings and functions in the proportions of the faults recorded after them. n/a if "
-        "every fault was recorded. Absent from earlier files.",
+        "The sample of faults, if there were too many faults to record each one. Faults outside the sample are divided "
+        "among classes, processes, mappings and functions in the proportions of the next recorded faults. n/a if every "
+        "fault was recorded. Absent from earlier files.",
         kLater);
   FIELD(Measured<Bounds>, bounds,
-        "Bounds of totals that are not exact. With software events, the bounds are of faults in user mode, because a "
-        "page that was dropped after its last classification counts as copied, but was zero-filled, and a page whose "
-        "process ended is unknown. With tracepoints, bounds are n/a unless events were lost, faults were sampled, a "
-        "process was partly unwatched, or system calls may have copied pages. Absent from earlier files.",
+        "Bounds of totals that are not exact. Software events give bounds for faults in user mode. A page dropped "
+        "after its last classification counts as copied although it was zero-filled, and pages of an ended process are "
+        "unknown. Tracepoints give no bounds (n/a) unless events were lost, faults were sampled, a process was partly "
+        "unwatched, or system calls may have copied pages. Absent from earlier files.",
         kLater);
   FIELD(Count, unclassified,
-        "Minor faults of the program and its waited-for descendants that no exception reported. Earlier versions "
-        "counted only the faults of the program itself. MAP_POPULATE, mlock and process_vm_writev cause such faults. 0 "
-        "if each process has only the faults of its start. Absent from earlier files.",
+        "Minor faults of the program, and of descendants it waited for, that no exception reported. Causes are "
+        "MAP_POPULATE, mlock and process_vm_writev. 0 if each process took only the faults of its own start. Earlier "
+        "versions counted only the faults of the program itself. Absent from earlier files.",
         kLater);
   FIELD(Measured<InSystemCalls>, in_system_calls,
         "Upper bounds of the pages that were copied or zero-filled without a page fault, and that are missing from the "

@@ -71,14 +71,15 @@ struct State : Measured<std::string> {
 struct Finding {
   RESULT("finding");
   ZEROTAX_VISIT_FIELD(visit("state", static_cast<const Measured<std::string>&>(object.state),
-                            "The state found, in a few words."));
+                            "The state that the check found, in a few words."));
   State state;
   FIELD(
       Weight, weight,
       "Effect on a run. ok: no effect. note: metrics are correct. limits: some metrics or commands are unavailable. "
       "spoils: metrics would be wrong or not comparable. stops: nothing can be measured. unknown: the state could not "
       "be read.");
-  FIELD(std::string, effect, "Affected metrics or commands, and the effect on these; null if nothing is affected.",
+  FIELD(std::string, effect,
+        "The metrics or commands that the state affects, and the effect; null if the state affects nothing.",
         kNullIfEmpty);
   FIELD(std::string, remedy,
         "A command that would change the state, and that zerotax never runs; null if there is no such command.",
@@ -101,7 +102,7 @@ class Check {
 };
 
 struct Row {
-  RESULT("row", "One check.");
+  RESULT("row", "Result of one check.");
   static constexpr const char* kMore = R"({"allOf": [{
     "if": {"properties": {"weight": {"enum": ["note", "limits", "spoils", "stops"]}}},
     "then": {"properties": {"effect": {"type": "string"}}},

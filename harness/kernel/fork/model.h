@@ -53,7 +53,7 @@ ENUM_WORDS(StudyPart, "clone flags", "between samples", "end of the visit", "swe
 
 struct ForkEstimate {
   RESULT("estimate", "The time of a plain fork of one process, as measured by one part of the study.");
-  FIELD(StudyPart, part, "The part of the study.");
+  FIELD(StudyPart, part, "Name of the part of the study.");
   FIELD(double, ns, "Median of the forks in the part, in nanoseconds.", above(0));
 };
 

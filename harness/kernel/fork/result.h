@@ -16,7 +16,7 @@ namespace zerotax::fork {
 
 struct PagesOrder {
   RESULT("order", "Allocations of one size.");
-  FIELD(std::uint64_t, pages, "Number of adjacent pages.", least(1));
+  FIELD(std::uint64_t, pages, "Number of adjacent pages in one allocation.", least(1));
   FIELD(std::uint64_t, allocations, "Number of allocations of this size in all forks.");
   FIELD(std::uint64_t, zeroed, "Number of allocations of this size that the kernel clears.");
 };
@@ -26,7 +26,7 @@ struct PagesTaken {
          "Pages that the kernel takes for itself in a fork, by the tracepoint kmem:mm_page_alloc: page tables, kernel "
          "stacks and kernel objects.");
   FIELD(std::uint64_t, forks, "Number of forks that were watched.");
-  FIELD(std::uint64_t, lost, "Number of allocations that were not reported, because the buffer was full.");
+  FIELD(std::uint64_t, lost, "Number of allocations that the kernel did not report, because the buffer was full.");
   FIELD(double, pages, "Average number of pages per fork.");
   FIELD(double, zeroed_pages, "Average number of pages per fork that the kernel clears.");
   FIELD(double, contiguous, "Average number of allocations of more than one page per fork.");
@@ -37,9 +37,9 @@ struct PagesTaken {
 
 struct Spread {
   RESULT("spread", "Times of many forks.");
-  FIELD(double, mean_ns, "Mean, in ns.");
-  FIELD(double, variance_ns2, "Variance (divided by the number of forks minus 1), in ns squared.");
-  FIELD(double, median_ns, "Median, in ns.");
+  FIELD(double, mean_ns, "Mean of the times, in ns.");
+  FIELD(double, variance_ns2, "Variance of the times (divided by the number of forks minus 1), in ns squared.");
+  FIELD(double, median_ns, "Median of the times, in ns.");
   FIELD(double, low_ns, "Lower end of the 95 % interval of the mean, in ns.", kAnySign);
   FIELD(double, high_ns, "Upper end of the 95 % interval of the mean, in ns.");
 };
@@ -64,10 +64,10 @@ struct Phases {
 };
 
 struct Part {
-  RESULT("part", "Samples of a part of a fork.");
+  RESULT("part", "Samples and time of one part of a fork.");
   FIELD(std::uint64_t, samples, "Number of samples in the part.");
   FIELD(double, ns, "Mean time in each fork, in nanoseconds: samples * period / forks.");
-  FIELD(double, share, "Share of all samples.", most(1));
+  FIELD(double, share, "Samples in the part, as a share of all samples.", most(1));
   FIELD(double, share_error, "Two standard deviations of the share.");
   FIELD(std::optional<double>, low_ns,
         "Lower end of the 95 % interval of ns (Clopper and Pearson). Absent from earlier files.");
@@ -89,7 +89,7 @@ struct Observer {
   FIELD(double, unsampled_mean_ns,
         "Mean time of an equal number of interleaved forks that were not sampled, in nanoseconds.");
   FIELD(double, unsampled_median_ns, "Median time of the unsampled forks, in nanoseconds.");
-  FIELD(double, median_ratio, "Median of the sampled forks divided by the median of the unsampled forks.");
+  FIELD(double, median_ratio, "Median time of the sampled forks divided by the median time of the unsampled forks.");
 };
 
 struct Samples {
@@ -105,16 +105,16 @@ struct Samples {
         "Median time of a clone that the kernel refuses at once, in nanoseconds: the cost of entering and leaving the "
         "kernel.");
   FIELD(double, sections_ns, "Sum of the sections per fork, in nanoseconds.");
-  FIELD(double, sum_over_mean, "Ratio, (sections_ns + entry_ns) / mean_ns.");
+  FIELD(double, sum_over_mean, "Ratio of the sampled to the measured time: (sections_ns + entry_ns) / mean_ns.");
   FIELD(Observer, observer, "The effect of sampling on the time of fork.");
-  FIELD(std::vector<SectionTime>, sections, "The sections, in the order of the table.");
+  FIELD(std::vector<SectionTime>, sections, "The sections of fork, in the order of the table.");
   FIELD(std::optional<Part>, clearing,
         "The part of the samples in which the kernel was clearing a page, in any section. Absent from earlier files.");
 };
 
 struct CloneFlags {
-  RESULT("clone flags", "One set of flags.");
-  FIELD(std::string, flags, "The flags; 'fork' without flags.");
+  RESULT("clone flags", "Time of clone(2) with one set of flags.");
+  FIELD(std::string, flags, "Names of the clone flags; 'fork' if no flags are set.");
   FIELD(double, ns, "Median of the rounds' medians of the system call, in nanoseconds.");
   FIELD(double, share_saved, "Share of fork's time that the flags save, 1 - ns / ns of fork.", kAnySign);
 };
@@ -123,11 +123,11 @@ struct MemoryShare {
   RESULT("memory share");
   FIELD(double, sampled, "Samples in the sections of the address space, divided by all samples.");
   FIELD(double, ablated, "The time that CLONE_VM saves, as a share of the time of fork.", kAnySign);
-  FIELD(double, apart, "Difference, ablated - sampled.", kAnySign);
+  FIELD(double, apart, "Difference between the two shares: ablated - sampled.", kAnySign);
 };
 
 struct Process {
-  RESULT("process", "One process.");
+  RESULT("process", "Measurements of one process.");
   FIELD(std::string, name, "Name of the process: 'smallest', or the amount of memory that the process has populated.");
   FIELD(std::optional<unsigned>, visits,
         "Number of times that the process was measured. The measurement was repeated if its times contradicted each "
@@ -140,11 +140,11 @@ struct Process {
         "Pages that the kernel takes for itself in each fork of the process. Absent from earlier files.", kLater);
   FIELD(Measured<Phases>, phases, "The parts of a fork between tracepoints of the kernel, over many forks.", kLater);
   FIELD(Measured<std::vector<CloneFlags>>, ablation,
-        "clone(2) with flags that skip parts of a fork, alternating with a fork.");
+        "Times of clone(2) with flags that skip parts of a fork, measured in alternation with a fork.");
   FIELD(Measured<std::vector<Samples>>, samples,
-        "Kernel samples in kernel_clone: first for forks, then for clones that share memory (CLONE_VM).",
+        "Samples in the kernel function kernel_clone: first for forks, then for clones that share memory (CLONE_VM).",
         least_items(1));
-  FIELD(Measured<MemoryShare>, memory_share, "The share of the address space in a fork, by two methods.");
+  FIELD(Measured<MemoryShare>, memory_share, "Share of fork's time that the address space takes, by two methods.");
   FIELD(OrNull<std::string>, contradiction,
         "A sentence about the estimates if they contradict each other; null if they agree.", kLater);
 
@@ -166,8 +166,8 @@ struct Term {
   FIELD(std::string, name, "The term in words.");
   FIELD(Measured<double>, ns, "Nanoseconds for each unit of the resource; for the term 'fixed', nanoseconds per fork.",
         kAnySign);
-  FIELD(Measured<double>, low_ns, "Lower end of the 95 % interval (bootstrap over rounds).", kAnySign);
-  FIELD(Measured<double>, high_ns, "Upper end of the 95 % interval.", kAnySign);
+  FIELD(Measured<double>, low_ns, "Lower end of the 95 % interval of ns (bootstrap over rounds).", kAnySign);
+  FIELD(Measured<double>, high_ns, "Upper end of the 95 % interval of ns (bootstrap over rounds).", kAnySign);
 };
 
 struct Prediction {
@@ -176,7 +176,7 @@ struct Prediction {
   FIELD(std::uint64_t, populated_bytes, "Memory that the process was asked to populate, in bytes.");
   FIELD(std::string, kind, "Kind of the populated memory.", one_of("private|huge|shared|dontfork"));
   FIELD(ForkTargetFacts, facts, "Pages and other resources of the process.");
-  FIELD(std::vector<double>, rounds_ns, "Medians of the rounds, in nanoseconds.");
+  FIELD(std::vector<double>, rounds_ns, "Median time of fork in each round, in nanoseconds.");
   FIELD(Measured<PagesTaken>, kernel_pages,
         "Pages that the kernel takes for itself in each fork of the process. Absent from earlier files.", kLater);
   FIELD(double, measured_ns, "Median of the rounds' medians, in nanoseconds.");
@@ -192,14 +192,14 @@ struct Line {
   RESULT("line", "The model's time of a fork by populated bytes, for one kind of pages.");
   FIELD(std::string, kind, "Kind of the pages. private pages have page_bytes of the environment, huge pages 2 MiB.",
         one_of("private|huge"));
-  FIELD(double, empty_ns, "Time with no pages of this kind.");
-  FIELD(double, ns_per_byte, "Time that each populated byte adds.", kAnySign);
+  FIELD(double, empty_ns, "Time of a fork without pages of this kind, in nanoseconds.");
+  FIELD(double, ns_per_byte, "Time that each populated byte adds to a fork, in nanoseconds.", kAnySign);
   bool operator==(const Line&) const = default;
 };
 
 struct Model {
   RESULT("model");
-  FIELD(std::vector<Term>, terms, "The terms of the sum.");
+  FIELD(std::vector<Term>, terms, "The terms of the model's sum.");
   FIELD(double, r_squared,
         "R²: 1 minus the sum of squares of the relative errors divided by that of the best constant.", kAnySign);
   FIELD(double, worst_fit_error, "Largest relative error among the processes to which the model was fitted.");
@@ -212,7 +212,7 @@ struct Model {
 };
 
 struct SharedTables {
-  RESULT("shared tables", "Shared page tables for one size.");
+  RESULT("shared tables", "Time of fork with and without shared page tables, for one size.");
   FIELD(std::uint64_t, populated_bytes, "Populated memory, in bytes.");
   FIELD(double, fork_ns, "Time of fork today, predicted by the model, in nanoseconds.");
   FIELD(double, shared_ns,
@@ -239,7 +239,8 @@ struct Fork : DocumentHead {
   FIELD(std::uint64_t, most_bytes, "Largest amount of populated memory requested, in bytes.");
   FIELD(OrNull<std::string>, left_out,
         "The reason why larger processes were left out; null if no process was left out.");
-  FIELD(std::vector<CasperRow>, casper, "Table I of the 1989 paper: smallest process, AT&T 3B2/310.");
+  FIELD(std::vector<CasperRow>, casper,
+        "Times of fork for the smallest process on an AT&T 3B2/310, from Table I of the 1989 paper.");
   FIELD(std::vector<Process>, processes, "The smallest process, and a process with a large amount of memory.");
   FIELD(Ways, ways, "Other ways to create a child, and memory that fork treats differently.");
   FIELD(Measured<Model>, model,

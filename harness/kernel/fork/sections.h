@@ -29,9 +29,9 @@ bool clears_pages(const std::vector<std::string>& stack);
 /// The paper's Table I (Barkley and Schimmel, 1989): milliseconds on an AT&T 3B2/310, smallest process.
 struct CasperRow {
   RESULT("row", "One row of the paper's table.");
-  FIELD(std::string, section, "Section of fork.");
-  FIELD(double, ms, "Milliseconds of the section.");
-  FIELD(int, percent, "Share of the total, in percent.");
+  FIELD(std::string, section, "Name of the section of fork.");
+  FIELD(double, ms, "Time of the section, in milliseconds.");
+  FIELD(int, percent, "Time of the section as a share of fork's total time, in percent.");
 };
 const std::vector<CasperRow>& casper_table();
 

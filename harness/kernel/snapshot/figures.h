@@ -30,15 +30,15 @@ struct Counts : ClassCounts {
 struct Quantiles : Spread {
   RESULT("spread", "Quantiles over runs.");
   MEMBER(median, "Median over the timing runs.");
-  MEMBER(p05, "5th percentile.");
-  MEMBER(p95, "95th percentile.");
+  MEMBER(p05, "5th percentile over the timing runs.");
+  MEMBER(p95, "95th percentile over the timing runs.");
 };
 
 struct Memory {
-  RESULT("memory", "Memory in use.");
+  RESULT("memory", "Memory in use by the parent and the child.");
   FIELD(std::int64_t, before_bytes, "Bytes before the writers started: the array, and the destination of the snapshot.",
         least(1));
-  FIELD(std::int64_t, peak_bytes, "The peak, in bytes.", least(1));
+  FIELD(std::int64_t, peak_bytes, "Largest amount of memory in use at any sample, in bytes.", least(1));
   FIELD(std::int64_t, samples, "Number of times that the memory was sampled.");
   /// Peak of the memory in use, minus the memory in use before the snapshot.
   [[nodiscard]] std::uint64_t added_bytes() const { return static_cast<std::uint64_t>(peak_bytes - before_bytes); }
@@ -52,9 +52,9 @@ struct Destination {
 };
 
 struct Timeline {
-  RESULT("timeline", "Faults over time.");
+  RESULT("timeline", "Numbers of faults over time, in equal intervals.");
   FIELD(std::uint64_t, bin_ns, "Length of an interval, in nanoseconds.", least(1));
-  FIELD(std::vector<Counts>, bins, "Faults in each interval.");
+  FIELD(std::vector<Counts>, bins, "Number of faults in each interval.");
 };
 
 enum class FaultMethod { kTracepoints, kSoftware };
@@ -100,33 +100,35 @@ struct Faults : ArrayFaults {
 
 struct Sections : std::array<std::uint64_t, kKernelWorks> {
   RESULT("sections", "Nanoseconds of kernel time for each kind of kernel work.");
-  ZEROTAX_VISIT_FIELD(visit("copy", object[kCopyWork], "Copying pages."));
-  ZEROTAX_VISIT_FIELD(visit("zero", object[kZeroWork], "Filling pages with zeros."));
-  ZEROTAX_VISIT_FIELD(visit("allocate", object[kAllocateWork], "Finding pages."));
-  ZEROTAX_VISIT_FIELD(visit("free", object[kFreeWork], "Returning pages."));
-  ZEROTAX_VISIT_FIELD(visit("tlb", object[kTlbWork], "Invalidating TLBs."));
-  ZEROTAX_VISIT_FIELD(visit("split", object[kSplitWork], "Splitting huge pages."));
-  ZEROTAX_VISIT_FIELD(visit("fault", object[kFaultWork], "The rest of the page faults."));
-  ZEROTAX_VISIT_FIELD(visit("fork", object[kForkWork], "Fork."));
-  ZEROTAX_VISIT_FIELD(visit("unmap", object[kUnmapWork], "Unmapping."));
-  ZEROTAX_VISIT_FIELD(visit("userfaultfd", object[kUserfaultfdWork], "Userfaultfd."));
-  ZEROTAX_VISIT_FIELD(visit("lock", object[kLockWork], "Waiting for locks."));
-  ZEROTAX_VISIT_FIELD(visit("wait", object[kWaitWork], "Waiting for other threads."));
-  ZEROTAX_VISIT_FIELD(visit("other", object[kOtherWork], "Anything else."));
+  ZEROTAX_VISIT_FIELD(visit("copy", object[kCopyWork], "Kernel time spent copying pages, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("zero", object[kZeroWork], "Kernel time spent filling pages with zeros, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("allocate", object[kAllocateWork], "Kernel time spent allocating pages, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("free", object[kFreeWork], "Kernel time spent freeing pages, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("tlb", object[kTlbWork], "Kernel time spent invalidating TLBs, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("split", object[kSplitWork], "Kernel time spent splitting huge pages, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("fault", object[kFaultWork],
+                            "Kernel time of the rest of the page faults, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("fork", object[kForkWork], "Kernel time of the rest of fork, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("unmap", object[kUnmapWork], "Kernel time spent unmapping memory, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("userfaultfd", object[kUserfaultfdWork],
+                            "Kernel time spent in userfaultfd, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("lock", object[kLockWork], "Kernel time spent waiting for locks, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("wait", object[kWaitWork], "Kernel time spent waiting for other threads, in nanoseconds."));
+  ZEROTAX_VISIT_FIELD(visit("other", object[kOtherWork], "Kernel time of all other work, in nanoseconds."));
 };
 
 struct CpuPart {
   RESULT("cpu part", "CPU time of a process in a part of the run.");
   FIELD(std::uint64_t, samples, "Number of samples of the process's threads.");
   FIELD(std::uint64_t, user_ns, "CPU time in user mode: samples times the sampling period.");
-  FIELD(Measured<std::uint64_t>, kernel_ns, "CPU time in the kernel.");
+  FIELD(Measured<std::uint64_t>, kernel_ns, "CPU time in the kernel: samples times the sampling period.");
   FIELD(Measured<Sections>, sections_ns, "CPU time in the kernel, by kind of work.");
 };
 
 struct Cpu {
-  RESULT("cpu", "CPU time by samples.");
+  RESULT("cpu", "CPU time of the parent and the child, by samples.");
   FIELD(unsigned, hz, "Samples per second of CPU time.", least(1));
-  FIELD(std::uint64_t, lost, "Number of samples lost.");
+  FIELD(std::uint64_t, lost, "Number of samples that were lost.");
   FIELD(CpuPart, before_end,
         "The parent's CPU time from the instant of the snapshot to the end of the child, or of the copying threads.");
   FIELD(CpuPart, after_end,
@@ -136,7 +138,7 @@ struct Cpu {
 
 struct Interval : CpuInterval {
   RESULT("interval", "CPU time between two samples.");
-  MEMBER(end_ns, "End of the interval, since the first sample.");
+  MEMBER(end_ns, "Nanoseconds from the first sample to the end of the interval.");
   MEMBER(user_ns, "CPU time of the program in user mode, without the child (getrusage).");
   MEMBER(system_ns, "CPU time of the program in the kernel.");
   MEMBER(child_user_ns, "CPU time of the child in user mode (/proc/PID/stat, whole clock ticks of 10 ms).");
@@ -144,11 +146,11 @@ struct Interval : CpuInterval {
 };
 
 struct CpuTime {
-  RESULT("cpu time", "CPU time over time.");
-  FIELD(std::int64_t, writers_begin_ns, "Start of the writers, since the first sample.");
-  FIELD(std::int64_t, writers_end_ns, "End of the last writer, since the first sample.");
-  FIELD(std::int64_t, snapshot_ns, "Instant of the snapshot, since the first sample.");
-  FIELD(Measured<std::int64_t>, child_end_ns, "End of the child, since the first sample.");
+  RESULT("cpu time", "CPU time of the program and its child, over the time of the run.");
+  FIELD(std::int64_t, writers_begin_ns, "Nanoseconds from the first sample to the start of the writers.");
+  FIELD(std::int64_t, writers_end_ns, "Nanoseconds from the first sample to the end of the last writer.");
+  FIELD(std::int64_t, snapshot_ns, "Nanoseconds from the first sample to the instant of the snapshot.");
+  FIELD(Measured<std::int64_t>, child_end_ns, "Nanoseconds from the first sample to the end of the child.");
   FIELD(std::vector<Interval>, intervals, "The intervals between two samples, one after the other.", least_items(1));
 };
 
@@ -183,8 +185,8 @@ struct AfterEnd {
 
 struct NodeShares {
   RESULT("shares", "Shares of the pages on two NUMA nodes.");
-  FIELD(double, first, "Share on the first node.", most(1));
-  FIELD(double, second, "Share on the second node.", most(1));
+  FIELD(double, first, "Share of the pages on the first node.", most(1));
+  FIELD(double, second, "Share of the pages on the second node.", most(1));
 };
 
 struct Placed {
@@ -204,14 +206,14 @@ struct Figures {
   FIELD(Measured<Quantiles>, writers_user_ns, "CPU time of all writers in user mode (getrusage).");
   FIELD(Measured<Quantiles>, writers_system_ns, "CPU time of all writers in the kernel (getrusage).");
   FIELD(Measured<Quantiles>, stopped_ns,
-        "Time for which all writers were stopped, during fork itself or other work at the instant of the snapshot.");
+        "Time for which all writers were stopped, by fork itself or by other work at the instant of the snapshot.");
   FIELD(Measured<Quantiles>, snapshot_ns, "Time from the instant of the snapshot until the last batch was copied.");
   FIELD(
       Measured<std::int64_t>, checked_elements,
       "Number of 8-byte elements compared in each run with their values at the instant of the snapshot. The published "
       "program's snapshot, which only the child sees, is compared in the run for memory.",
       least(1));
-  FIELD(Measured<Child>, child, "The child.", kLater);
+  FIELD(Measured<Child>, child, "CPU time and batches of the forked child.", kLater);
   FIELD(Measured<AfterEnd>, after_end,
         "CPU time and faults after the child's end. The values come from timing runs where the writers resumed only "
         "after the child's end, or after the end of the remedy.",

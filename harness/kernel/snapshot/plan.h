@@ -10,7 +10,7 @@
 namespace zerotax::snapshot {
 
 struct Threads {
-  RESULT("threads", "Threads of a run.");
+  RESULT("threads", "Numbers of threads and of passes of a run.");
   MEMBER(writers, "Number of threads that write to the array.", least(1));
   unsigned writers = 1;
   MEMBER(checkpointers, "Number of threads that copy the array.", least(1));

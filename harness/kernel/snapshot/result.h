@@ -25,7 +25,7 @@ struct Mark {
 template <typename T>
 struct WithAndWithout {
   RESULT(std::is_integral_v<T> ? "pair of counts" : "pair", "A metric without a remedy and with it.");
-  FIELD(T, without, "Value with the alternative that the remedy is for.");
+  FIELD(T, without, "Value with the alternative that the remedy improves.");
   FIELD(T, with, "Value with the remedy.");
   bool operator==(const WithAndWithout&) const = default;
 };
@@ -35,9 +35,9 @@ ENUM_WORDS(Effect, "removes", "reduces", "none")
 
 struct Remedy {
   RESULT("remedy", "CPU time and faults that a remedy moves to the helper or saves.");
-  FIELD(std::string, of, "The alternative that the remedy is for.");
-  FIELD(WithAndWithout<double>, faults, "Medians of writers_faults.");
-  FIELD(WithAndWithout<double>, writers_system_ns, "Medians of writers_system_ns.");
+  FIELD(std::string, of, "Name of the alternative that the remedy improves.");
+  FIELD(WithAndWithout<double>, faults, "Medians of writers_faults without the remedy and with it.");
+  FIELD(WithAndWithout<double>, writers_system_ns, "Medians of writers_system_ns without the remedy and with it.");
   FIELD(Measured<WithAndWithout<std::uint64_t>>, reuse_faults,
         "The writers' reuse faults on the array after the child's end, in the run of faults_held.");
   FIELD(WithAndWithout<double>, writers_cpu_ns,
@@ -53,7 +53,7 @@ struct Remedy {
 };
 
 struct Result : Figures {
-  RESULT("result", "An allocator with an alternative.");
+  RESULT("result", "Results of one alternative under one allocator.");
   FIELD(Measured<std::string>, version, "Version of the allocator, or the reason why it is unknown.");
   FIELD(OrNull<std::string>, preload,
         "Path as given to --allocator NAME=PATH; null for a built-in allocator, whose own library is preloaded.");
@@ -103,12 +103,12 @@ struct AlternativeFacts {
   FIELD(OrNull<std::string>, remedy_of,
         "The alternative that this remedy improves; null for an alternative that is not a remedy.", kLater);
   FIELD(std::optional<bool>, published,
-        "Whether this is the published program, or an alternative that the program is compared with.");
+        "Whether the alternative is the published program, or is compared with the published program.");
 };
 
 struct NextCommand {
   RESULT("next command", "A command that measures more alternatives.");
-  FIELD(std::string, command, "The command.");
+  FIELD(std::string, command, "The command that measures more alternatives.");
   FIELD(std::string, measures, "Alternatives that the command measures.");
 };
 
@@ -147,8 +147,8 @@ struct Verdict {
         "no such alternatives.",
         kLater);
   FIELD(OrNull<std::string>, loss,
-        "The alternatives whose counts of faults are too low, because the kernel's buffers overflowed; null if "
-        "no fault was lost.",
+        "The alternatives whose fault counts are too low, because the kernel's buffers overflowed; null if no fault "
+        "was lost.",
         kLater);
   FIELD(std::vector<std::string>, notes,
         "Notes on the figure of the first allocator, and on the results that the figure lacks, a sentence each.",
@@ -163,7 +163,7 @@ struct Snapshot : Verdict, DocumentHead {
       "{\"na\": \"why\"}, never 0.");
   SCHEMA_FIELD("zerotax.snapshot/1");
   VERSION_FIELD();
-  FIELD(Completion, state, "State of the run: everything was run, or the run was stopped early.");
+  FIELD(Completion, state, "State of the run: all clients ran, or the run was stopped early.");
   STARTED_FIELD();
   MEMBER(command, "The command line, verbatim.", kMayBeEmpty, least_items(1));
   ENVIRONMENT_FIELD();

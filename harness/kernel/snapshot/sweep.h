@@ -23,7 +23,7 @@ struct SweepVerdict {
         "child, or of the copying threads. after_end: more than 2 % of the pages were copied even after this end.");
   FIELD(Measured<DoneFirst>, copy_done_first,
         "Whether the copy was complete before the writers ended: in all timing runs, in some, or in none.");
-  FIELD(std::string, sentence, "Both verdicts in words.");
+  FIELD(std::string, sentence, "Both verdicts on the row, in words.");
 };
 
 struct SweptFaults : ArrayFaults {
@@ -89,8 +89,7 @@ struct Sweep : DocumentHead {
   FIELD(SweptAxes, axes, "The values of each axis.");
   FIELD(std::vector<SweptRow>, rows, "One row for each combination and alternative.", least_items(1));
   FIELD(OrNull<std::string>, loss,
-        "The rows whose counts of faults are too low, because the kernel's buffers overflowed; null if no fault was "
-        "lost.",
+        "The rows whose fault counts are too low, because the kernel's buffers overflowed; null if no fault was lost.",
         kLater);
   FIELD(Measured<std::string>, sentence, "The verdicts of all rows in one sentence.");
 };

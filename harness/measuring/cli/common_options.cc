@@ -137,7 +137,9 @@ Argument add_to(Arguments& arguments, std::string& value, const std::string& mor
 }
 
 Argument add_cost(Arguments& arguments, std::string& value) {
-  return arguments.option("--cost", value, "compare the time of calloc, or the total time of calloc, touch and free")
+  return arguments
+      .option("--cost", value,
+              "compare the time of calloc, or the total time of calloc, of the program's writes and of free")
       .shown_as("COST")
       .completed_by(cost_names)
       .with_default();
@@ -157,7 +159,7 @@ Argument add_json_lines(Arguments& arguments, std::string& path) {
 }
 
 Argument add_read(Arguments& arguments, std::string& path, const std::vector<std::string>& beside) {
-  return arguments.option("--read", path, "show this earlier file of --json, and measure nothing")
+  return arguments.option("--read", path, "show the results in this earlier file of --json, and measure nothing")
       .path()
       .alone(beside, {"{0} measures nothing", "leave out {1}"});
 }

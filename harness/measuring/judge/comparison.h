@@ -53,8 +53,8 @@ bool passes(Verdict verdict, bool strict);
 
 struct Range {
   RESULT("range", "The range of a count over several measurements.");
-  FIELD(std::uint64_t, low, "The lowest value.");
-  FIELD(std::uint64_t, high, "The highest value.");
+  FIELD(std::uint64_t, low, "The lowest value of the count.");
+  FIELD(std::uint64_t, high, "The highest value of the count.");
   bool operator==(const Range&) const = default;
   [[nodiscard]] std::uint64_t width() const { return high - low; }
   /// The value in the range that is nearest to `value`.

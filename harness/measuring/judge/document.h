@@ -20,18 +20,17 @@ struct ShownInEntry {
   RESULT("shown in", "The figure of the page that shows a finding.");
   FIELD(std::string, figure, "A figure of the page.", one_of("time|faults|bytes|heat"));
   MEMBER(columns,
-         "The columns that the figure shows, each by its name in the page's address; empty for the figure's first"
-         " column.");
+         "The columns that the figure shows, each by its name in the page's URL; empty for the figure's first column.");
   std::map<std::string, std::string> columns;
 };
 
 struct EvidenceEntry {
   RESULT("evidence", "A point that shows a finding.");
-  MEMBER_AS("case", case_name, "The case, as in the point.");
+  MEMBER_AS("case", case_name, "Name of the case, as in the point.");
   std::string case_name;
   FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", least(1));
   FIELD(double, touch, "Fraction of the pages that the program writes.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", one_of("main|worker"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", one_of("main|worker"));
   FIELD(NamedMetrics, figures,
         "The metrics that show the finding, by name, as in a point: counts, bytes, and nanoseconds, as medians of the "
         "steady state. first_NAME is the metric of the process's first operation.");
@@ -40,11 +39,11 @@ struct EvidenceEntry {
 
 struct KnobEntry {
   RESULT("knob", "A setting that, according to a source, avoids a finding.");
-  FIELD(Settings, env, "The setting.");
+  FIELD(Settings, env, "Environment variables of the setting.");
   FIELD(Measured<NamedMetrics>, effect,
         "Metrics measured with this setting at the size in the finding's `id`, and `avoids`: whether the setting "
         "removes the finding. The reason if the setting was not tried.");
-  FIELD(std::string, text, "The effect in words.", kLater);
+  FIELD(std::string, text, "The effect of the setting, in words.", kLater);
 };
 
 struct FindingEntry {
@@ -54,7 +53,7 @@ struct FindingEntry {
         "'mimalloc-redundant-fresh-100MiB'.",
         form(R"(^[^ ]+-[^ ]+-[0-9.]+([KMG]iB|B)?$)"));
   FIELD(std::string, rule, "The rule that found the finding (docs/findings.md).", form("^[a-z]+(-[a-z]+)*$"));
-  FIELD(std::string, meaning, "The rule, in one line.", kLater);
+  FIELD(std::string, meaning, "Meaning of the rule, in one line.", kLater);
   FIELD(std::string, allocator, "Name of the allocator, as in its points.");
   FIELD(Measured<std::string>, version, "Version of the allocator, as in its points.");
   MEMBER(env, "The allocator's configuration.", kMayBeEmpty);

@@ -18,8 +18,8 @@ ENUM_WORDS(YesNo, "no", "yes", "unknown")
 
 struct SizeSpan {
   RESULT("range", "Neighboring sizes of the measured grid.");
-  FIELD(std::uint64_t, from, "First size in bytes.", least(1));
-  FIELD(std::uint64_t, to, "Last size in bytes, included.", least(1));
+  FIELD(std::uint64_t, from, "Smallest size of the range, in bytes.", least(1));
+  FIELD(std::uint64_t, to, "Largest size of the range, in bytes, inclusive.", least(1));
 };
 
 /// The sizes at which a property holds.

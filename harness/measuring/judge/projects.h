@@ -26,7 +26,7 @@ struct ProjectEntry {
         "example 'redundant-fresh-first'.",
         kFindingName, least_items(1));
   FIELD(std::optional<std::uint64_t>, from_bytes, "Smallest size that the entry applies to, in bytes.");
-  FIELD(std::optional<std::uint64_t>, below_bytes, "Size from which on the entry no longer applies, in bytes.");
+  FIELD(std::optional<std::uint64_t>, below_bytes, "Smallest size that the entry no longer applies to, in bytes.");
   FIELD(std::string, words, "Description: the effect of a setting, the code of a cause, or the text of a report.");
   FIELD(std::string, mark, "Source of the entry. S: read in the source or tracker. M: measured. unconfirmed: neither.",
         one_of("S|M|unconfirmed"));
@@ -38,15 +38,15 @@ struct ProjectEntry {
 
 struct ProjectKnob : ProjectEntry {
   RESULT("knob", "A setting that, according to `source`, avoids findings. zerotax report tries the setting.");
-  FIELD(Settings, env, "The setting.");
+  FIELD(Settings, env, "Environment variables of the setting.");
   BASE_FIELDS(ProjectEntry);
   FIELD(std::optional<std::string>, since, "First version of the allocator that has the setting.", kVersionNumber);
 };
 
 struct ProjectIssue : ProjectEntry {
-  RESULT("duplicate", "An existing report.");
+  RESULT("duplicate", "An existing report in the project's tracker.");
   FIELD(std::string, id, "Name of the report; for example 'microsoft/mimalloc#1104'.");
-  FIELD(std::string, url, "Address of the report.", form("^https://"));
+  FIELD(std::string, url, "URL of the report.", form("^https://"));
   BASE_FIELDS(ProjectEntry);
   FIELD(std::string, state, "State of the report: open, closed without a change, or fixed.",
         one_of("open|closed|fixed"));
@@ -55,8 +55,8 @@ struct ProjectIssue : ProjectEntry {
 };
 
 struct Diagnostics {
-  RESULT("diagnostics", "Output of the allocator that the project asks for in reports.");
-  FIELD(Settings, env, "The setting that makes the allocator print the output.");
+  RESULT("diagnostics", "Diagnostic output of the allocator that the project requests in reports.");
+  FIELD(Settings, env, "Environment variables that make the allocator print the output.");
   FIELD(std::string, words, "Description of the output.", kMayBeEmpty);
 };
 
@@ -64,10 +64,10 @@ struct Project {
   RESULT("project", "Facts about an allocator's project.");
   FIELD(std::string, name, "Name of the allocator, as in its folder's name.");
   FIELD(std::string, project, "Name of the project, owner/name where it is on GitHub.");
-  FIELD(std::string, tracker, "Address to which reports are sent; 'none' if there is no tracker.",
+  FIELD(std::string, tracker, "URL to which reports are sent; 'none' if there is no tracker.",
         zerotax::form("^(https://.*|none)$"));
   FIELD(std::string, form,
-        "The form in which the project wants reports, a file in harness/allocator/report/forms; 'none' if nothing is "
+        "Form that the project requires for reports, a file in harness/allocator/report/forms; 'none' if nothing is "
         "reported.",
         one_of("github|bugzilla|onetbb|none"));
   FIELD(std::optional<std::string>, component, "Component in the project's tracker.", kMayBeEmpty);
@@ -78,12 +78,13 @@ struct Project {
         "Names of the allocator's packages in Debian's releases, newest first; a release has at most one of them."
         " zerotax history --debian measures these packages.",
         zerotax::form("^[a-z0-9][a-z0-9.+-]+$"), least_items(1));
-  FIELD(std::optional<Diagnostics>, diagnostics, "Output of the allocator that the project asks for in reports.");
+  FIELD(std::optional<Diagnostics>, diagnostics,
+        "Diagnostic output of the allocator that the project requests in reports.");
   FIELD(std::vector<ProjectKnob>, knobs,
         "Settings that, according to their sources, avoid findings. zerotax report tries the settings.");
   FIELD(std::vector<ProjectEntry>, causes,
         "Causes in the source: function, file, version, and the behavior of the code.");
-  FIELD(std::vector<ProjectIssue>, duplicates, "Existing reports.");
+  FIELD(std::vector<ProjectIssue>, duplicates, "Existing reports in the project's tracker.");
 };
 
 /// The contents of the files allocators/<name>/upstream.json, by the allocator's name. The contents are built in, so an
@@ -124,15 +125,16 @@ struct KnownRemedy {
         one_of("version|setting"));
   FIELD(std::optional<std::string>, version,
         "The oldest version without the finding's cause, in the same major series if there is one.");
-  FIELD(std::optional<std::string>, id, "The project's report of the fix.");
-  FIELD(std::optional<std::string>, url, "Address of the project's report.");
-  FIELD(std::optional<Settings>, env, "The setting.");
+  FIELD(std::optional<std::string>, id, "Name of the project's report about the fix.");
+  FIELD(std::optional<std::string>, url, "URL of the project's report.");
+  FIELD(std::optional<Settings>, env, "Environment variables of the setting.");
   FIELD(std::optional<std::string>, line, "The setting in the form of a shell assignment before a command.");
   FIELD(std::optional<bool>, confirmed,
         "Whether the setting's effect was measured, or read in the allocator's source.");
   FIELD(std::string, text, "The remedy in a sentence, with code between backticks.");
   FIELD(std::optional<bool>, in_part,
-        "For several findings: whether some findings, or some of their sizes, remain with the remedy.");
+        "For a remedy of several findings: whether some of the findings, or some of their sizes, remain with the "
+        "remedy.");
   bool operator==(const KnownRemedy&) const = default;
 };
 using KnownRemedies = std::vector<KnownRemedy>;

@@ -141,9 +141,9 @@ struct MeasuredThreshold {
   FIELD(bool, exact,
         "Whether the threshold was found to the byte. False if sizes between after_bytes and at_bytes behaved "
         "differently when probed again, if behavior changed too often, or if zeroing in free is unknown there.");
-  FIELD(Signature, below, "Behavior at after_bytes.");
-  FIELD(Signature, above, "Behavior at at_bytes.");
-  FIELD(BehaviourChanges, changes, "The changes, in words.", least_items(1));
+  FIELD(Signature, below, "Behavior at the size after_bytes.");
+  FIELD(Signature, above, "Behavior at the size at_bytes.");
+  FIELD(BehaviourChanges, changes, "The changes of behavior at the threshold, in words.", least_items(1));
   FIELD(bool, noisy, "Whether one of the two sides behaved differently when probed again.");
   // Absent if a case other than calloc_loop was searched.
   FIELD(std::optional<bool>, steady,

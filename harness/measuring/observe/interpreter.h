@@ -21,7 +21,7 @@ struct Interpreter {
 Interpreter interpreter_of(const std::string& path);
 
 struct InterpreterNames {
-  RESULT("script names", "An interpreter.");
+  RESULT("script names", "An interpreter, and the source of its functions' names.");
   FIELD(std::string, interpreter, "Name and version of the interpreter, such as CPython 3.12.");
   FIELD(Measured<std::string>, names,
         "Source of the functions' names. perf map: the file /tmp/perf-PID.map. frames: the interpreter's structures in "

@@ -99,7 +99,7 @@ struct PlannedPoint {
   std::string case_name;
   FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", least(1), most(140737488355328));
   FIELD(double, touch, "Fraction of the pages written between calloc and free.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", one_of("main|worker"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", one_of("main|worker"));
   FIELD(Repeats, repeats, "Number of times that the operation is repeated.");
 };
 

@@ -269,7 +269,7 @@ std::vector<Point> typed_points(const std::vector<Json>& points, std::uint64_t p
     for (const Json& point : points) typed.push_back(point_from_json(point, page));
   } catch (const std::invalid_argument& problem) {
     throw UsageError(fmt::format("point {} of the run cannot be read: {}", typed.size() + 1, problem.what()),
-                     "measure it again, or remove the line");
+                     "measure the point again, or remove the line");
   }
   return typed;
 }

@@ -209,7 +209,7 @@ void check_settings(const Allocator& allocator, const std::string& errors) {
     if (at == std::string::npos) continue;
     const std::size_t begin = at + complaint.size();
     const std::string choices = errors.substr(begin, errors.find_first_of(";\n", begin) - begin);
-    throw UsageError(fmt::format("{} does not take {}={}", allocator.name, key, value),
+    throw UsageError(fmt::format("{} does not accept {}={}", allocator.name, key, value),
                      did_you_mean(value, choices_in(choices)) + "give " + choices);
   }
 }

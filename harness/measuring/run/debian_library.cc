@@ -244,10 +244,11 @@ void check_loads_here(const std::optional<std::string>& library) {
   if (!folder || !is_newer(read_about(*folder))) return;
   const std::string why = why_not_loaded_here(*library);
   if (why.empty()) return;
-  throw UsageError(fmt::format("{} needs the C library of its release, and a program runs with this system's ({})",
-                               folder->filename().string(), why),
-                   "choose a package from this system's release or an older release, or measure the package with run, "
-                   "study, thresholds or check");
+  throw UsageError(
+      fmt::format("{} needs the C library of its release, but programs run with this system's C library ({})",
+                  folder->filename().string(), why),
+      "choose a package from this system's release or an older release, or measure the package with run, "
+      "study, thresholds or check");
 }
 
 void use_own_libraries(ChildCommand& command, const std::optional<std::string>& library) {

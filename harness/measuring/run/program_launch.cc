@@ -129,9 +129,10 @@ void announce_variables(const std::string& file, const std::string& name, const 
   std::string words;
   for (const auto& [key, value] : env) {
     if (!may_set(key, value)) {
-      throw UsageError(fmt::format("{} sets {} for {}, but a file may not choose code or files by a variable", file,
-                                   one_line(fmt::format("{}={}", key, value)), name),
-                       remedy);
+      throw UsageError(
+          fmt::format("{} sets {} for {}, but a file may not set a variable that selects code or other files", file,
+                      one_line(fmt::format("{}={}", key, value)), name),
+          remedy);
     }
     words += fmt::format(" {}={}", key, value);
   }
@@ -171,11 +172,11 @@ std::vector<NamedPath> program_input(const std::vector<std::string>& words) {
 void check_takes_preload(const std::string& program, const char* cannot) {
   const std::string why = why_not_preloadable(program);
   if (why.empty()) return;
-  throw UsageError(
-      fmt::format("'{}' cannot {}: it {}", program, cannot, why),
-      "give a dynamically linked program for glibc and this machine that needs no extra privileges" +
-          (why_outside_only(program).empty() ? std::string(", or sample this program: zerotax profile -- COMMAND")
-                                             : ", or watch this program from outside: zerotax record -- COMMAND"));
+  throw UsageError(fmt::format("'{}' cannot {}: it {}", program, cannot, why),
+                   "give a dynamically linked program for glibc and this machine that needs no extra privileges" +
+                       (why_outside_only(program).empty()
+                            ? std::string(", or sample this program: zerotax profile -- COMMAND")
+                            : ", or record this program without zerotax's library: zerotax record -- COMMAND"));
 }
 
 std::string project_library(const std::string& file) {
@@ -208,8 +209,9 @@ std::optional<Allocator> resolve_program_allocator(const std::string& word, cons
   std::error_code failure;
   allocator.preload = std::filesystem::canonical(answer.calloc_file, failure).string();
   if (failure) {
-    throw MachineError(fmt::format("the library of {} is not where its probe says ({})", word, answer.calloc_file),
-                       "give its path, as in --allocator " + word + "=PATH");
+    throw MachineError(fmt::format("the library of {} does not exist at the path that its probe reports ({})", word,
+                                   answer.calloc_file),
+                       "give the library's path, as in --allocator " + word + "=PATH");
   }
   return allocator;
 }

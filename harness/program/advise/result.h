@@ -14,8 +14,8 @@ struct Advice;
 
 struct RecordedCause {
   RESULT("cause", "A cause of zeroing, as in `tax` of a recording.");
-  FIELD(record::Cause, cause, "Name.");
-  FIELD(record::Count, cpu_ns, "CPU time, in nanoseconds.");
+  FIELD(record::Cause, cause, "Name of the cause.");
+  FIELD(record::Count, cpu_ns, "CPU time that the cause took, in nanoseconds.");
   FIELD(Measured<double>, share_of_cpu, "Share of the program's CPU time, from 0 to 1.", most(1));
 };
 
@@ -49,9 +49,9 @@ struct Program {
 
 struct Alternative {
   RESULT("other", "An alternative to the recommended remedy.");
-  FIELD(std::string, remedy, "Name.", kMayBeEmpty);
+  FIELD(std::string, remedy, "Name of the alternative remedy.", kMayBeEmpty);
   FIELD(std::string, line, "Text to put before the command.", kMayBeEmpty);
-  FIELD(std::string, sentence, "Effect of the remedy.", kMayBeEmpty);
+  FIELD(std::string, sentence, "Effect of the remedy, in words.", kMayBeEmpty);
 };
 
 enum class AdviceKind { kRemedy, kNothingToGain, kNothingHelps, kUnknown };
@@ -62,9 +62,9 @@ struct Recommendation {
   FIELD(AdviceKind, kind,
         "remedy: a remedy is recommended. nothing_to_gain: zeroing costs too little, so no remedy was tried. "
         "nothing_helps: no tried remedy is proven to help. unknown: the search was interrupted.");
-  FIELD(std::string, sentence, "The advice.");
+  FIELD(std::string, sentence, "Text of the recommendation.");
   FIELD(std::optional<std::string>, why,
-        "Reason to recommend this remedy although others took less of the goal's metric. Absent if no other "
+        "Reason to recommend this remedy although other remedies took less of the goal's metric. Absent if no other "
         "remedy took less.");
   FIELD(OrNull<std::string>, remedy, "Name of the remedy.", kMayBeEmpty);
   FIELD(OrNull<std::string>, line, "The command with the remedy, ready to paste.", kMayBeEmpty);
@@ -75,7 +75,7 @@ struct Recommendation {
         "A better remedy that was not recommended because it takes too much memory (for the goal memory: too much"
         " CPU time).");
   FIELD(OrNull<Alternative>, without_preload,
-        "The best remedy with the program's own allocator, if another allocator is recommended.");
+        "The best remedy that keeps the program's own allocator, if another allocator is recommended.");
   std::string for_program;  ///< advice on how the program itself can avoid the zeroing; not in the document
 };
 
@@ -97,14 +97,14 @@ struct Present {
   RESULT("present");
   FIELD(Measured<std::string>, allocator, "Name of the program's own allocator.", kMayBeEmpty);
   FIELD(Measured<std::string>, version, "Version of the allocator.", kMayBeEmpty);
-  FIELD(Measured<Figures>, figures, "Medians of the unchanged runs.");
+  FIELD(Measured<Figures>, figures, "Medians of the metrics over the runs of the unchanged program.");
 };
 
 struct Ratio {
   RESULT("ratio", "A metric's value under a remedy, divided by its value for the unchanged program.");
   FIELD(double, median, "Hodges-Lehmann estimate of the confirmation, or median of the screening's runs.");
-  FIELD(std::optional<double>, low, "Lower end of the 95 % interval; only for confirmed remedies.");
-  FIELD(std::optional<double>, high, "Upper end of the 95 % interval.");
+  FIELD(std::optional<double>, low, "Lower end of the ratio's 95 % interval; only for confirmed remedies.");
+  FIELD(std::optional<double>, high, "Upper end of the ratio's 95 % interval; only for confirmed remedies.");
 };
 
 struct Ratios {
@@ -119,13 +119,13 @@ inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wa
 
 struct TriedRemedy : Remedy {
   RESULT("remedy", "A remedy that was tried.");
-  MEMBER(name, "Name.");
+  MEMBER(name, "Name of the remedy.");
   MEMBER(allocator, "The allocator to which the settings belong, or the preloaded allocator.", kMayBeEmpty);
   MEMBER(version, "Version of the preloaded allocator.", kMayBeEmpty);
   MEMBER(preload, "Path of the preloaded library; null if the program keeps its own allocator.", kMayBeEmpty);
   MEMBER(env, "The variables that the remedy sets.", kMayBeEmpty);
   FIELD(std::string, line, "Text to put before the command, quoted for a shell.", kMayBeEmpty);
-  MEMBER(words, "Effect of the remedy.", kMayBeEmpty);
+  MEMBER(words, "Effect of the remedy, in words.", kMayBeEmpty);
   MEMBER(costs, "Possible costs of the remedy in general.", kMayBeEmpty);
   FIELD(std::string, verdict,
         "The verdict. LESS and MORE replace FASTER and SLOWER if the goal is not a time. Without a confirmation, "
@@ -139,26 +139,26 @@ struct TriedRemedy : Remedy {
         "Whether the remedy takes more memory (for the goal memory: more CPU time) than a recommended remedy may "
         "take.");
   FIELD(bool, confirmed, "Whether ratios and verdict are from the pairs of runs of a confirmation.");
-  FIELD(std::size_t, runs, "Runs under the remedy.");
+  FIELD(std::size_t, runs, "Number of runs under the remedy.");
   FIELD(Ratios, ratios, "Ratios to the unchanged program.");
 };
 
 struct NotTried {
   RESULT("not tried", "A remedy that was not tried.");
-  FIELD(std::string, name, "Name.", kMayBeEmpty);
+  FIELD(std::string, name, "Name of the remedy.", kMayBeEmpty);
   FIELD(std::string, why, "Reason why the remedy was not tried.");
 };
 
 struct Pair {
   RESULT("pair", "Two runs in immediate succession.");
-  FIELD(Figures, present, "The unchanged program.");
-  FIELD(Figures, remedy, "Under the remedy.");
+  FIELD(Figures, present, "Metrics of the run of the unchanged program.");
+  FIELD(Figures, remedy, "Metrics of the run under the remedy.");
 };
 
 struct ConfirmedRemedy {
   RESULT("confirmation",
          "Pairs of runs, made after the screening: one run with the remedy and one without, in random order.");
-  FIELD(std::string, remedy, "Name.", kMayBeEmpty);
+  FIELD(std::string, remedy, "Name of the remedy.", kMayBeEmpty);
   FIELD(unsigned, planned_pairs, "Number of pairs that a proof needs, given the noise of the screening.", least(1));
   FIELD(std::vector<Pair>, pairs, "The pairs of runs.");
   FIELD(double, alpha, "Probability of confirming a remedy without effect.", above(0), most(1));
@@ -170,7 +170,7 @@ struct ConfirmedRemedy {
 struct RunOfRemedy {
   RESULT("run", "One run; runs are in the order of time.");
   FIELD(OrNull<std::string>, remedy, "Name of the remedy; null for the unchanged program.", kMayBeEmpty);
-  FIELD(Phase, phase, "Purpose of the run.");
+  FIELD(Phase, phase, "Phase of the search that needed the run.");
   FIELD(unsigned, round,
         "Round of the screening, or number of the confirmation, both counted from 1; 0 for the first runs.");
   FIELD(Trial::End, end, "Outcome of the run.", one_of("ok|failed|more_memory|changed_output"));
@@ -184,14 +184,15 @@ struct AdviceResult : DocumentHead {
   SCHEMA_FIELD("zerotax.advise/1");
   VERSION_FIELD();
   STARTED_FIELD();
-  FIELD(bool, complete, "False if the search was interrupted.");
+  FIELD(bool, complete, "Whether the search ended normally; false if it was interrupted.");
   MEMBER(command, "The command line, verbatim.", least_items(1), kMayBeEmpty);
   ENVIRONMENT_FIELD();
   FIELD(Program, program, "The program and its input.");
-  FIELD(Recommendation, recommendation, "The advice. Tables, Markdown and page show exactly these sentences.");
+  FIELD(Recommendation, recommendation,
+        "The recommended remedy and its sentences, which tables, Markdown and the page show unchanged.");
   FIELD(Method, method, "Method of comparing remedies.");
-  FIELD(Present, present, "The unchanged program.");
-  FIELD(Measured<RecordedZeroing>, recording, "The unchanged program.");
+  FIELD(Present, present, "Allocator and metrics of the unchanged program.");
+  FIELD(Measured<RecordedZeroing>, recording, "Results of a run of the unchanged program under the recorder.");
   FIELD(OrNull<Measured<RecordedZeroing>>, recording_after,
         "Recording of a run with the recommended remedy; null if no remedy is recommended.");
   FIELD(OrNull<double>, startup_ms,

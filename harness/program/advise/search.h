@@ -25,7 +25,7 @@ struct Figures {
   RESULT("figures", "Resources that a run used, summed over all its processes.");
   FIELD(double, cpu_s, "CPU time, user and kernel, in seconds; for a server, without the load command.");
   FIELD(double, wall_s, "Wall time in seconds; for a server, wall time of the load command.");
-  FIELD(double, faults, "Minor page faults.");
+  FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, peak_bytes,
         "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read).");
 };

@@ -49,8 +49,8 @@ struct Sampled {
   FIELD(pid_t, pid, "PID of the process.");
   FIELD(Measured<std::string>, name, "Short name of the process.");
   FIELD(Measured<std::string>, path, "Path of the process's program.");
-  FIELD(pid_t, parent_pid, "PID of its parent.");
-  FIELD(Measured<std::string>, parent_name, "Short name of its parent.");
+  FIELD(pid_t, parent_pid, "PID of the parent process.");
+  FIELD(Measured<std::string>, parent_name, "Short name of the parent process.");
   FIELD(Measured<std::string>, load_address, "Address at which the program file was loaded.", form("^0x[0-9a-f]+$"));
   FIELD(Measured<std::string>, build_id, "Version of the program: the build-id in its file.", form("^[0-9a-f]+$"));
   FIELD(Measured<std::string>, launched, "Time when the process was started, in UTC.", kUtc);
@@ -83,15 +83,16 @@ struct SamplingMethod {
 
 struct Unseen {
   RESULT("unseen");
-  FIELD(
-      double, share,
-      "1 - seen_s / cpu_s, at least 0. Above one half, the exit status is 3 and there is no call tree on the terminal.",
-      most(1));
-  FIELD(double, cpu_s, "user_s + system_s.");
-  FIELD(double, seen_s, "(samples - accounted) / hz.");
+  FIELD(double, share,
+        "Share of the CPU time that the samples do not represent: 1 - seen_s / cpu_s, at least 0. Above one half, the "
+        "exit status is 3 and the terminal shows no call tree.",
+        most(1));
+  FIELD(double, cpu_s, "Total CPU time, in seconds: user_s + system_s.");
+  FIELD(double, seen_s, "CPU time that the samples represent, in seconds: (samples - accounted) / hz.");
   FIELD(Measured<double>, user_share,
-        "Unseen share of user_s alone. It decides the exit status if the kernel could not be sampled. n/a if the "
-        "kernel was sampled, if nothing was sampled, or if user_s is too small. Absent from earlier files.",
+        "Share of user_s that the samples do not represent. This share decides the exit status if the kernel could not "
+        "be sampled. n/a if the kernel was sampled, if nothing was sampled, or if user_s is too small. Absent from "
+        "earlier files.",
         most(1), kLater);
   FIELD(Measured<std::string>, why, "Reasons for an unseen share above a tenth.");
   FIELD(Measured<std::string>, remedy, "Remedy for an unseen share above a tenth.");
@@ -103,9 +104,10 @@ struct Category {
         one_of("zeroing|filling|memset (value unknown)|page faults|mapping calls|other "
                "kernel|copying|allocator|program|waiting|kernel (cause unknown)|running (not sampled)"));
   FIELD(Measured<std::uint64_t>, samples, "Number of samples.");
-  FIELD(std::optional<std::uint64_t>, at_most,
-        "Upper bound of samples for page faults, mapping calls and other kernel, if their number is unknown. Any one "
-        "of the three kinds may have all samples of kernel (cause unknown), so the three bounds must not be added.");
+  FIELD(
+      std::optional<std::uint64_t>, at_most,
+      "Upper bound of the samples in page faults, mapping calls or other kernel work, if their number is unknown. Any "
+      "one of the three kinds may have all samples of kernel (cause unknown), so the three bounds must not be added.");
   FIELD(std::optional<Measured<std::uint64_t>>, while_zeroing,
         "For page faults: samples in faults that were taken by a bzero, or by a memset of 0.");
   FIELD(std::optional<Measured<std::uint64_t>>, while_filling,
@@ -148,8 +150,8 @@ struct Call : Function {
 struct PageFaults {
   RESULT("page faults");
   FIELD(std::uint64_t, taken,
-        "Minor and major faults from the kernel's accounting, including faults in the kernel's own accesses.");
-  FIELD(Measured<std::uint64_t>, samples, "Faults in user mode, which the tree shows.");
+        "Number of minor and major faults in the kernel's accounting, including faults in the kernel's own accesses.");
+  FIELD(Measured<std::uint64_t>, samples, "Number of faults in user mode, which the tree shows.");
   FIELD(std::uint64_t, sampled, "Number of sampled faults.");
   FIELD(std::vector<Call>, tree,
         "The call tree of faults, like `tree`, but with numbers of faults. These numbers do not show the cost of the "
@@ -157,7 +159,7 @@ struct PageFaults {
 };
 
 struct Thread {
-  RESULT("thread", "One thread.");
+  RESULT("thread", "Samples and call tree of one thread.");
   FIELD(std::uint32_t, pid, "PID of the thread's process.");
   FIELD(std::uint32_t, tid, "ID of the thread.");
   FIELD(std::string, name, "Name of the thread; empty if unknown.", kMayBeEmpty);
@@ -174,8 +176,8 @@ struct Profile : DocumentHead {
          "categories, the functions at the top of the stack, and the roots of the tree each add up to samples; "
          "JSON Schema cannot express this rule.");
   HEAD_FIELDS("zerotax.profile/1",
-              "The command line of the program; or the case, allocator, size, touch and thread; or --pid and the "
-              "process.",
+              "The command line of the program; or the case, allocator, size, fraction of written pages and "
+              "thread; or --pid and the process.",
               least_items(1));
   FIELD(int, exit_status,
         "Exit status of the program, as a shell reports it: 128 + N if signal N ended it. 0 for a case and for a "
@@ -183,15 +185,15 @@ struct Profile : DocumentHead {
         most(255));
   FIELD(Measured<Sampled>, process, "The sampled process, as it was when sampling began.", kLater);
   FIELD(SamplingMethod, method, "Method of sampling.");
-  FIELD(double, wall_s, "Seconds from start to end.");
+  FIELD(double, wall_s, "Wall time from start to end, in seconds.");
   FIELD(double, user_s,
         "Seconds of CPU time in user mode, from the kernel's accounting (rusage; for a process, /proc and its CPU"
         " clock).");
   FIELD(double, system_s, "Seconds of CPU time in kernel mode, from the kernel's accounting.");
   FIELD(std::uint64_t, samples, "Number of samples; with --wall, a sample is of one thread.");
   FIELD(std::uint64_t, accounted,
-        "Number of samples that were computed from the kernel's accounting, not taken, because the kernel or "
-        "nothing could be sampled; part of samples. The trees show them as (kernel, not sampled) and (user mode, "
+        "Number of samples that zerotax computed from the kernel's accounting, because the kernel or the whole program "
+        "could not be sampled; part of samples. The trees show these samples as (kernel, not sampled) and (user mode, "
         "not sampled). Absent from earlier files.",
         kLater);
   FIELD(std::uint64_t, lost,
@@ -207,15 +209,15 @@ struct Profile : DocumentHead {
   FIELD(std::vector<InterpreterNames>, script_names,
         "Interpreters that ran, and the sources of their scripts' function names. Absent from earlier files.", kLater);
   FIELD(std::vector<Category>, categories,
-        "Activities of the samples. The activity with the most samples comes first; each sample is in exactly one"
-        " category.");
+        "Kinds of work that the samples show. The kind with the most samples comes first; each sample is in exactly "
+        "one category.");
   FIELD(std::vector<Function>, top_of_stack, "Innermost functions. The function with the most samples comes first.");
   FIELD(std::vector<Call>, tree,
         "The call tree, from the outermost calls inward. The roots of the tree are the programs, by their short "
         "names.");
   FIELD(PageFaults, page_faults,
-        "Page faults, and the places that took them if samples in the kernel do not show these places. Absent "
-        "from earlier files.",
+        "Number of page faults, and their call tree if samples in the kernel do not show where the program takes "
+        "faults. Absent from earlier files.",
         kLater);
   FIELD(std::optional<std::vector<Thread>>, threads,
         "A call tree of places in functions for each thread; only with --pid, --threads, or --wall and a command.");

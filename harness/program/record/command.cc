@@ -79,7 +79,7 @@ std::optional<WatchScope> scope_of(const RecordOptions& options) {
 StackWeight outside_weight(const RecordOptions& options) {
   const StackWeight weight = parse_stack_weight(options.weight.value_or("kernel"));
   if (weight != StackWeight::kRedundant && weight != StackWeight::kZeroed) return weight;
-  throw UsageError(fmt::format("--weight {} cannot be seen from outside the program", *options.weight),
+  throw UsageError(fmt::format("--weight {} needs zerotax's library in the program", *options.weight),
                    "give --weight kernel, refilled, returned or ns");
 }
 
@@ -132,7 +132,7 @@ ExitStatus run(const RecordOptions& options) {
   if (scope || (!outside.empty() && options.allocator.empty())) {
     if (options.calls.empty()) return run_outside(options, std::move(scope), words, outside);
     throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
-                     "leave out --calls to record the program from outside");
+                     "leave out --calls to record the program without zerotax's library");
   }
   RecordTarget target = resolve_record_target(words, options.allocator, options.env);
   RecordArena arena;
@@ -158,9 +158,7 @@ const Refusal kOfCommand{"{0} applies only to a command, but {1} is given", "lea
 
 /// Adds the options that choose what to record, and how: a command or running processes.
 void add_target(Arguments& arguments, RecordOptions& options) {
-  arguments
-      .option("-p,--pid", options.pid,
-              "record this running process and its descendants from outside, without stopping them")
+  arguments.option("-p,--pid", options.pid, "record this running process and its descendants, without stopping them")
       .shown_as("PID");
   arguments
       .option("--cgroup", options.cgroup,
@@ -212,8 +210,8 @@ void add_outputs(Arguments& arguments, RecordOptions& options) {
       .with_default();
   arguments
       .option("--weight", options.weight,
-              "weigh the stacks of --folded, --svg and --pprof by bytes (redundant, the default; zeroed; kernel, "
-              "the default from outside; refilled; returned), or by the time of large stores (ns)")
+              "weigh the stacks of --folded, --svg and --pprof by bytes (redundant, the default; zeroed; kernel, the "
+              "default without zerotax's library; refilled; returned), or by the time of large stores (ns)")
       .shown_as("WEIGHT")
       .completed_by(stack_weight_names);
 }

@@ -16,8 +16,8 @@ ENUM_WORDS(ReturnCause, "free", "realloc", "allocation", "purge", "program")
 using Count = Measured<std::uint64_t>;
 
 struct Zeroing {
-  RESULT("zeroing", "Stores of zeros.");
-  FIELD(Count, zeroing_stores, "Calls to memset and its siblings that wrote zeros.");
+  RESULT("zeroing", "Counts and times of stores of zeros.");
+  FIELD(Count, zeroing_stores, "Number of calls to memset and its siblings that wrote zeros.");
   FIELD(Count, zeroed_bytes, "Bytes zeroed by zeroing_stores.");
   FIELD(Count, redundant_zeroed_bytes,
         "The part of examined_zeroed_bytes that was already zero: bytes on unpopulated pages, and bytes on pages "
@@ -41,14 +41,14 @@ struct SmallSamples {
 
 struct UnseenCalls {
   RESULT("unseen calls");
-  FIELD(std::uint64_t, calls, "Number of unseen calls.");
+  FIELD(std::uint64_t, calls, "Number of calls to calloc whose zeros memset did not write.");
   FIELD(std::uint64_t, populated_bytes,
         "Populated bytes of the blocks that unseen calls returned, minus the bytes that memset wrote.");
 };
 
 struct HugeBlocks {
   RESULT("huge blocks");
-  FIELD(std::uint64_t, freed, "Such blocks.");
+  FIELD(std::uint64_t, freed, "Number of examined large blocks in huge pages.");
   FIELD(std::uint64_t, examined_bytes, "Populated bytes of the examined blocks, all zeroed by the kernel.");
   FIELD(std::uint64_t, written_bytes,
         "The part of examined_bytes in pages that are not all zero, because the program wrote to them.");
@@ -64,8 +64,8 @@ struct ReturnedBy : ReturnRow {
         " the allocator returned the memory outside such a call. `program`: the program itself returned the "
         "memory.");
   FIELD(Mechanism, mechanism, "The system call. mremap and mmap return the memory that they cut off or replace.");
-  MEMBER(calls, "System calls.");
-  MEMBER(bytes, "Bytes.");
+  MEMBER(calls, "Number of system calls of this row.");
+  MEMBER(bytes, "Bytes returned by the system calls of this row.");
   MEMBER(cpu_ns, "CPU nanoseconds inside the system calls of this row.");
 };
 
@@ -85,13 +85,13 @@ struct Returned {
 };
 
 struct Metrics : Zeroing {
-  RESULT("figures", "Metrics of threads.");
+  RESULT("figures", "Metrics of a thread, or sums over threads.");
   FIELD(Count, calloc_calls, "Calls to calloc, including failed calls.");
   FIELD(Count, requested_bytes, "Bytes requested from calloc.");
   BASE_FIELDS(Zeroing);
   FIELD(Count, malloc_calls, "Calls to malloc, posix_memalign, aligned_alloc and memalign.");
   FIELD(Count, malloc_bytes, "Bytes requested from malloc, posix_memalign, aligned_alloc and memalign.");
-  FIELD(Count, realloc_calls, "Calls of realloc.");
+  FIELD(Count, realloc_calls, "Number of calls to realloc.");
   FIELD(Count, realloc_bytes, "Bytes requested from realloc.");
   FIELD(Zeroing, by_hand,
         "Zeroing by the program itself: the next memset of zeros on the thread after malloc or realloc, over a "
@@ -145,8 +145,8 @@ struct KernelMetrics {
         "Populated anonymous bytes returned to the kernel by munmap, madvise, brk, mremap, or mmap over existing "
         "memory, by the allocator or the program.");
   FIELD(Count, peak_bytes,
-        "Maximum anonymous memory that the process held; for several processes, the sum of their maxima. From "
-        "outside: the maximum at any sample, an estimate.");
+        "Maximum anonymous memory that the process held, in bytes; for several processes, the sum of their maxima. "
+        "Without zerotax's library, an estimate: the maximum over all samples.");
   FIELD(Count, zero_fill_faults,
         "Zero-fill faults, one for each page or huge page of zeroed_bytes; never more than minor_faults.");
   FIELD(Count, minor_faults,
@@ -165,8 +165,8 @@ struct KernelMetrics {
         "Upper bound of zeroed_bytes. Each page fault counts as a zeroed page, unless the fault is known to have "
         "populated something else.");
   FIELD(LowHigh, refilled_interval_bytes,
-        "From outside: bounds of refilled_bytes, because zeroed_bytes and the peak of the processes' memory "
-        "between two samples are known only within bounds.");
+        "Bounds of refilled_bytes for a program recorded without zerotax's library. Its zeroed_bytes, and the peak of "
+        "its memory between two samples, are known only within bounds.");
 };
 
 struct Totals : Metrics {
@@ -184,12 +184,12 @@ struct Totals : Metrics {
 
 struct SizeRow {
   RESULT("row", "Calls and bytes of one size class, from one power of two to the next.");
-  FIELD(std::uint64_t, from_bytes, "Smallest size in bytes.");
-  FIELD(std::uint64_t, below_bytes, "Upper limit of the size in bytes; not part of this row.", least(1));
-  FIELD(std::uint64_t, calloc_calls, "Calls of calloc.");
+  FIELD(std::uint64_t, from_bytes, "Smallest size of the row, in bytes.");
+  FIELD(std::uint64_t, below_bytes, "Size in bytes below which all sizes of this row lie.", least(1));
+  FIELD(std::uint64_t, calloc_calls, "Number of calls to calloc.");
   FIELD(std::uint64_t, requested_bytes, "Bytes requested from calloc.");
   FIELD(std::uint64_t, malloc_calls, "Calls to malloc and the aligned functions.");
-  FIELD(std::uint64_t, realloc_calls, "Calls of realloc.");
+  FIELD(std::uint64_t, realloc_calls, "Number of calls to realloc.");
   FIELD(std::uint64_t, zeroed_bytes, "Bytes that the allocator zeroed in calls for this row's sizes.");
   FIELD(Count, redundant_zeroed_bytes, "The redundant part of zeroed_bytes, among the bytes that were examined.");
   FIELD(std::uint64_t, by_hand_zeroed_bytes, "Bytes that the program zeroed by hand, in stores of this row's sizes.");

@@ -49,7 +49,7 @@ struct KnownRemedy {
 
   RESULT("remedy", "A setting under which zerotax advise tries a program.");
   FIELD(std::string, name, "Name of the remedy in tables.", with(R"({"maxLength": 30})"));
-  MEMBER(env, "The setting.", kMayBeEmpty);
+  MEMBER(env, "Environment variables of the setting.", kMayBeEmpty);
   std::map<std::string, std::string> env;
   FIELD(std::vector<Cause>, causes, "Causes of zeroing, as in `tax` of a recording, for which the remedy could matter.",
         one_of("fresh|refilled|returning|redundant|needed|in_free|by_hand"), least_items(1));

@@ -18,29 +18,32 @@ const char* kind_text(SiteKind kind);
 
 struct SampledSite {
   RESULT("sampled site", "Estimates of calls that were only sampled.");
-  FIELD(std::uint64_t, zeroed_bytes, "Bytes zeroed.");
+  FIELD(std::uint64_t, zeroed_bytes, "Estimated bytes that the calls zeroed.");
   FIELD(std::uint64_t, redundant_zeroed_bytes,
         "The redundant part of zeroed_bytes, by the share found in the examined stores. Includes the redundant "
         "part of large by_program stores that were not examined, by the share in the examined stores of this "
         "site.");
   FIELD(std::uint64_t, kernel_zeroed_bytes,
-        "Kernel-zeroed bytes of smaller blocks allocated here, estimated from the examined calls: the pages that a "
-        "call populated, and the unpopulated pages of its block. The sum of these bytes and of kernel_zeroed_bytes of "
-        "all sites is at most the process's kernel-zeroed bytes.",
+        "Kernel-zeroed bytes of smaller blocks from this site, estimated from examined calls: the pages that a call "
+        "populated, and the unpopulated pages of its block. The sum of these bytes and of kernel_zeroed_bytes of all "
+        "sites is at most the process's kernel-zeroed bytes.",
         kLater);
   FIELD(std::optional<std::uint64_t>, calls,
         "Estimated number of further calls of rule.large_bytes or more: calls that got populated memory, and calls "
         "that cleared other memory without being examined. After a thread's first 4,096 such calls, one in 32, chosen "
         "at random, counts as 32.");
-  FIELD(LowHigh, kernel_interval_bytes, "From outside: the 95 % interval of kernel_zeroed_bytes.");
+  FIELD(LowHigh, kernel_interval_bytes,
+        "The 95 % interval of kernel_zeroed_bytes, for a program recorded without zerotax's library.");
   FIELD(std::optional<std::uint64_t>, return_calls,
-        "From outside, as root: estimated number of calls that return memory (munmap, madvise, brk, mremap).");
+        "Estimated number of calls that return memory (munmap, madvise, brk, mremap), for a program recorded by root "
+        "without zerotax's library.");
   FIELD(std::optional<std::uint64_t>, returned_at_most_bytes,
         "Bytes of anonymous memory in the ranges of return_calls. The populated part of these ranges is unknown.");
   FIELD(LowHigh, returned_interval_bytes,
         "The 95 % interval of returned_at_most_bytes. Both ends are equal if every call was seen.");
   FIELD(std::optional<std::uint64_t>, zero_cpu_ns,
-        "From outside: estimated CPU nanoseconds in functions that store zeros and were called from here.");
+        "Estimated CPU nanoseconds in functions that store zeros and that this site called, for a program recorded "
+        "without zerotax's library.");
   FIELD(LowHigh, zero_cpu_interval_ns, "The 95 % interval of zero_cpu_ns.");
 };
 
@@ -57,7 +60,7 @@ void to_json(Json& json, const ReturnedBytes& bytes);
 void from_json(const Json& json, ReturnedBytes& bytes);
 
 struct RecordedSite {
-  RESULT("site", "One call stack.");
+  RESULT("site", "A call stack, and the counts of its calls.");
   FIELD(SiteKind, kind,
         "The call or store that zeroed or returned the memory. `calloc`, `realloc` and `malloc` are calls to the "
         "allocator. `by_hand` is a memset of the program right after malloc, and `by_program` a memset over other "
@@ -68,22 +71,22 @@ struct RecordedSite {
         "Exact number of calls from this site that requested, cleared or returned rule.large_bytes or more, depending "
         "on `kind`. No count of a site includes smaller calls. sampled.calls estimates further calls.");
   FIELD(std::uint64_t, requested_bytes, "Bytes requested by the calls counted in `calls`; for by_hand, bytes cleared.");
-  FIELD(std::uint64_t, zeroed_bytes, "Bytes zeroed in large stores.");
+  FIELD(std::uint64_t, zeroed_bytes, "Bytes zeroed in stores of rule.large_bytes or more.");
   FIELD(std::uint64_t, redundant_zeroed_bytes, "The redundant part of zeroed_bytes.");
-  FIELD(std::uint64_t, zero_ns, "Nanoseconds in large stores.");
-  FIELD(std::uint64_t, zero_faults, "Minor faults in large stores.");
+  FIELD(std::uint64_t, zero_ns, "Nanoseconds in stores of rule.large_bytes or more.");
+  FIELD(std::uint64_t, zero_faults, "Minor faults in stores of rule.large_bytes or more.");
   FIELD(SampledSite, sampled,
         "Estimates from samples. All small stores since the thread's previous sample are attributed to the stack "
         "of the store that was examined.");
   FIELD(std::uint64_t, kernel_zeroed_bytes,
-        "Bytes of large blocks allocated here that were populated while the program had the blocks.", kLater);
+        "Bytes of large blocks from this site that were populated while the program had the blocks.", kLater);
   FIELD(std::uint64_t, refilled_bytes,
         "The part of kernel_zeroed_bytes in place of memory that had been returned before.", kLater);
   FIELD(ReturnedBytes, returned_by, "Part of returned_bytes by mechanism.", kLater);
   FIELD(std::uint64_t, returned_bytes,
-        "Bytes returned to the kernel by calls from here that returned at least rule.large_bytes each.", kLater);
+        "Bytes returned to the kernel by calls from this site that returned at least rule.large_bytes each.", kLater);
   FIELD(std::vector<NamedFrame>, frames,
-        "Frames, innermost first, at most 32. The recorder's own frames are left out.");
+         "Frames of the call stack, innermost first, at most 32. The recorder's own frames are left out.");
   /// Bytes of the site's large blocks that were live at the peak of the live heap, in the process with the highest
   /// peak. Not in the document.
   std::uint64_t live_bytes = 0;
@@ -112,7 +115,7 @@ inline constexpr const char* kRunning = "running";
 struct RecordedProcess {
   RESULT("process", "One process, from its start or exec to its end or exec.");
   FIELD(std::int32_t, pid, "PID of the process.", least(1));
-  FIELD(std::int32_t, parent_pid, "PID of its parent when the process began.");
+  FIELD(std::int32_t, parent_pid, "PID of the parent process when this process began.");
   FIELD(std::string, executable, "Path of the program; empty if /proc is not accessible.", kMayBeEmpty);
   FIELD(std::string, command,
         "The beginning of the command line, with spaces between words; empty if /proc is not accessible.", kMayBeEmpty);
@@ -123,7 +126,7 @@ struct RecordedProcess {
         "End of the process: exit, exec, the name of the signal (known only for the first process), running (still "
         "running at the end), or unknown.");
   FIELD(Measured<std::int64_t>, wall_ns, "Nanoseconds from start to end of the process.");
-  FIELD(Measured<std::int64_t>, user_ns, "CPU nanoseconds in user space.");
+  FIELD(Measured<std::int64_t>, user_ns, "CPU nanoseconds in user mode.");
   FIELD(Measured<std::int64_t>, system_ns, "CPU nanoseconds in the kernel.");
   FIELD(std::vector<std::string>, gaps, "Descriptions of the parts that are missing from the metrics.");
   FIELD(Metrics, figures, "Sums over the threads of the process.");
@@ -165,9 +168,9 @@ struct RunResult {
   FIELD(std::int64_t, wall_ns,
         "Nanoseconds from start to end of the program; with --pid, from start to end of the recording.");
   FIELD(std::int64_t, user_ns,
-        "CPU nanoseconds in user space of the program and of the descendants that were waited for.");
+        "CPU nanoseconds in user mode of the program, and of the descendants that a parent waited for.");
   FIELD(std::int64_t, system_ns,
-        "CPU nanoseconds in the kernel of the program and of the descendants that were waited for.");
+        "CPU nanoseconds in the kernel of the program, and of the descendants that a parent waited for.");
 };
 
 struct Rule {
@@ -205,7 +208,7 @@ enum class Watched : std::uint8_t {
 ENUM_WORDS(Watched, "command", "process", "cgroup", "user", "machine")
 
 struct Outside {
-  RESULT("outside", "Recording of a program from outside, without zerotax's library.");
+  RESULT("outside", "Recording of a program without zerotax's library.");
   FIELD(std::string, why, "Reason why zerotax's library was not in the program.");
   MEMBER(watched,
          "The watched processes: a command, a process with its descendants, the processes of a cgroup, all "
@@ -213,7 +216,7 @@ struct Outside {
   Watched watched = Watched::kCommand;
   FIELD(std::optional<std::int32_t>, pid, "PID of the process that was watched (--pid); absent for a command.",
         least(1));
-  FIELD(std::optional<std::string>, cgroup, "The path of the cgroup (--cgroup).");
+  FIELD(std::optional<std::string>, cgroup, "Path of the cgroup that was watched (--cgroup).");
   MEMBER(zeroed_by,
          "Source of totals.kernel.zeroed_bytes. `counted`: a tracepoint counts each page (root). `sampled`: samples of "
          "minor faults in user mode give the share of faults that zeroed a page. `bounded`: no fault could be "
@@ -223,8 +226,8 @@ struct Outside {
   FIELD(std::uint64_t, fault_samples, "Number of samples of page faults.");
   FIELD(std::uint64_t, return_samples, "Number of samples of calls that return memory.");
   FIELD(std::string, why_no_returns,
-        "Reason why no call that returns memory was sampled, so that sites of these calls are unknown. Empty if "
-        "such calls were sampled.",
+        "Reason why no call that returns memory was sampled, so that sites of these calls are unknown. Empty if calls "
+        "that return memory were sampled.",
         kMayBeEmpty);
   FIELD(std::uint64_t, lost_records,
         "Number of samples and other records that were lost because they were not read in time.");
@@ -238,35 +241,35 @@ struct SizeClass {
   RESULT("size class",
          "Calls that stored at least from_bytes, a power of two, and less than twice that; if from_bytes is 0, "
          "calls that stored no bytes.");
-  FIELD(std::uint64_t, from_bytes, "A power of two, or 0.");
+  FIELD(std::uint64_t, from_bytes, "Smallest number of bytes that a call in this row stored: a power of two, or 0.");
   FIELD(std::uint64_t, calls, "Number of calls in this row.", least(1));
   FIELD(std::uint64_t, bytes, "Bytes stored by the calls in this row.");
 };
 
 struct StoreCaller {
   RESULT("store caller", "A caller of a function that stores zeros.");
-  FIELD(NamedFrame, frame, "A place in a program.");
+  FIELD(NamedFrame, frame, "A code location in a program.");
   FIELD(std::string, function, "The function that was called.", kMayBeEmpty);
-  FIELD(std::uint64_t, calls, "Calls that stored zeros.", least(1));
+  FIELD(std::uint64_t, calls, "Number of calls that stored zeros.", least(1));
   FIELD(std::uint64_t, bytes, "Bytes stored by `calls`.");
-  FIELD(std::uint64_t, smallest_bytes, "Fewest bytes that one call stored.");
-  FIELD(std::uint64_t, largest_bytes, "Most bytes that one call stored.");
+  FIELD(std::uint64_t, smallest_bytes, "Smallest number of bytes that one call stored.");
+  FIELD(std::uint64_t, largest_bytes, "Largest number of bytes that one call stored.");
   FIELD(std::vector<SizeClass>, sizes,
         "Calls by size, from a power of two to less than its double; with from_bytes 0, calls that stored no "
         "bytes.");
 };
 
 struct StoreSizes {
-  RESULT("store sizes", "Counts of every call to functions that store zeros, from outside (--sizes).");
-  FIELD(std::uint64_t, calls, "Calls that stored zeros.");
+  RESULT("store sizes", "Counts of every call to functions that store zeros, by uprobes (--sizes).");
+  FIELD(std::uint64_t, calls, "Number of calls that stored zeros.");
   FIELD(std::uint64_t, bytes, "Bytes stored by `calls`.");
-  FIELD(std::uint64_t, other_bytes_calls, "Calls to memset with a byte other than zero.");
+  FIELD(std::uint64_t, other_bytes_calls, "Number of calls to memset with a byte other than zero.");
   FIELD(std::uint64_t, lost_calls,
         "Number of calls that were not read in time. If it is not 0, the other counts are lower bounds.");
   FIELD(std::vector<std::string>, functions, "Functions that were watched.", kMayBeEmpty);
   FIELD(std::vector<std::string>, unwatched,
         "Functions whose calls are missing, because no breakpoint is safe on them.", kMayBeEmpty);
-  FIELD(std::vector<StoreCaller>, callers, "Callers of the watched functions, most bytes first.");
+  FIELD(std::vector<StoreCaller>, callers, "Callers of the watched functions, in descending order of bytes.");
 };
 
 struct Record : DocumentHead {
@@ -290,12 +293,12 @@ struct Record : DocumentHead {
         "Histogram by powers of two of the requested size (for stores by hand, of the store's size), ascending. "
         "Sizes that did not occur are left out.");
   FIELD(std::vector<RecordedSite>, sites,
-        "Call stacks of all processes together, those with the most bytes first: bytes zeroed here, zeroed by the"
-        " kernel for blocks allocated here, or returned here.");
+        "Call stacks of all processes together, in descending order of the bytes that their calls zeroed or returned, "
+        "or the kernel zeroed for their blocks.");
   FIELD(Count, kernel_zeroed_elsewhere_bytes,
-        "Kernel-zeroed bytes without a site, of the processes whose kernel part is known: stacks, data, the "
-        "program's own mappings, and the allocator's own data. Small blocks of a process with fewer than 8 "
-        "examined calls are included, too.",
+        "Kernel-zeroed bytes without a site, in processes whose kernel metrics are known: stacks, data, the program's "
+        "own mappings, and the allocator's own data. Small blocks of a process with fewer than 8 examined calls are "
+        "included, too.",
         kLater);
   FIELD(std::vector<InterpreterNames>, script_names,
         "Interpreters that ran, and the source of function names in their scripts. Absent from earlier files.", kLater);
@@ -306,8 +309,7 @@ struct Record : DocumentHead {
   FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");
   FIELD(std::uint64_t, arena_bytes, "Bytes of shared memory that the recording took up at its end.", kLater);
   FIELD(std::optional<Outside>, outside,
-        "Present only if the program was recorded from outside: without zerotax's library, by the kernel's counts"
-        " and samples.");
+        "Present only if the program was recorded without zerotax's library, by the kernel's counts and samples.");
   FIELD(std::optional<StoreSizes>, store_sizes,
         "With --sizes: every call to functions that store zeros, counted by uprobes.");
 };

@@ -32,11 +32,12 @@ ENUM_WORDS(Cause, "fresh", "refilled", "returning", "unseen", "redundant", "need
 
 struct TaxRow {
   RESULT("tax row", "One cause of zeroing in a run.");
-  FIELD(Cause, cause, "The cause.");
-  FIELD(Count, bytes, "Bytes.");
+  FIELD(Cause, cause, "Cause of the zeroing.");
+  FIELD(Count, bytes, "Bytes that the cause zeroed or returned.");
   FIELD(OrNull<std::uint64_t>, faults, "Zero-fill faults of this row; null if the row has no part in faults.");
-  FIELD(Count, cpu_ns, "CPU nanoseconds.");
-  FIELD(Measured<double>, share_of_cpu, "cpu_ns / tax.cpu_ns.", most(1));
+  FIELD(Count, cpu_ns, "CPU nanoseconds that the cause took.");
+  FIELD(Measured<double>, share_of_cpu, "Share of the run's CPU time that the row takes: cpu_ns / tax.cpu_ns.",
+        most(1));
   FIELD(bool, estimated, "Whether cpu_ns is an estimate: bytes times fault_cost.");
   FIELD(std::uint64_t, at_least_cpu_ns, "Lower bound of the CPU nanoseconds; equal to cpu_ns if that is known.");
   FIELD(std::optional<Count>, at_most_cpu_ns, "Upper bound of the CPU nanoseconds, if cpu_ns is n/a.");
@@ -80,8 +81,8 @@ struct BesideRow {
         "that were only read, so that one page of zeros stood for all of them. `copied_in_fork`: pages that fork "
         "copies because they are pinned. `exit`: CPU time of processes after their own code ended. `throttled`: "
         "time for which a CPU quota stopped the control group, summed over CPUs.");
-  FIELD(std::optional<Count>, bytes, "Bytes.");
-  FIELD(std::optional<Count>, ns, "Nanoseconds.");
+  FIELD(std::optional<Count>, bytes, "Bytes of the use.");
+  FIELD(std::optional<Count>, ns, "Time of the use, in nanoseconds.");
   FIELD(bool, noticed, "Whether the use is more than 1 % of the memory held at the peak, or more than 1 % of cpu_ns.");
   MEMBER(at_least,
          "Whether `bytes` is a lower bound: the amount at one time, which may have been exceeded at another time.");
@@ -111,15 +112,17 @@ struct Tax {
   FIELD(std::uint64_t, cpu_ns,
         "CPU nanoseconds of the program and its descendants, without the recorder's own time and the time of "
         "programs that recorded nothing (not_recorded).");
-  FIELD(std::uint64_t, recorder_cpu_ns, "CPU nanoseconds of the recorder's own examinations.");
+  FIELD(std::uint64_t, recorder_cpu_ns, "CPU nanoseconds that the recorder took for its own examinations.");
   FIELD(Count, zeroing_cpu_ns,
-        "Sum of the rows. n/a if zeroing_at_least_cpu_ns and zeroing_at_most_cpu_ns differ by more than a "
-        "fiftieth and by more than 1 % of cpu_ns.");
+        "CPU nanoseconds of all zeroing: the sum over the rows. n/a if zeroing_at_least_cpu_ns and "
+        "zeroing_at_most_cpu_ns differ by more than a fiftieth and by more than 1 % of cpu_ns.");
   FIELD(Count, kernel_cpu_ns,
         "The part of zeroing_cpu_ns in the kernel: fresh, refilled, returning and unseen. n/a under the same "
         "condition as zeroing_cpu_ns.");
-  FIELD(Measured<double>, share_of_cpu, "zeroing_cpu_ns / cpu_ns.", most(1));
-  FIELD(std::uint64_t, zeroing_at_least_cpu_ns, "Sum of at_least_cpu_ns of the rows.");
+  FIELD(Measured<double>, share_of_cpu, "Share of the run's CPU time that zeroing takes: zeroing_cpu_ns / cpu_ns.",
+        most(1));
+  FIELD(std::uint64_t, zeroing_at_least_cpu_ns,
+        "Lower bound of the cost of zeroing: the sum of at_least_cpu_ns over the rows.");
   FIELD(Count, zeroing_at_most_cpu_ns, "Upper bound of the cost of zeroing; n/a if it is unknown.");
   FIELD(LowHigh, zeroing_cpu_interval_ns,
         "Present if times are sampled: the sums of the lower and of the upper ends of the rows' 95 % intervals, "
@@ -137,7 +140,7 @@ struct Tax {
         "Minor faults of the recorded processes that, as far as was seen, populated no memory of the process. "
         "Such faults concern files, copies after a fork, shared memory, and memory that was returned unseen.");
   FIELD(std::optional<std::vector<BesideRow>>, beside,
-        "Costs of memory or time that no cause of zeroing contains, with a row for each use.");
+        "Uses of memory or time that belong to no cause of zeroing, with a row for each use.");
   FIELD(NotRecorded, not_recorded,
         "Processes that recorded nothing. No other member of `tax` includes the faults and CPU time of these "
         "processes.");

@@ -22,18 +22,18 @@ struct Replayed {
   FIELD(std::optional<record::CallsCounts>, at_least,
         "Counts of the replay without the unknown pages. Absent if no pages are unknown.");
   FIELD(std::optional<record::CallsCounts>, at_most, "Counts of the replay with all unknown pages included.");
-  FIELD(Count, failed_calls, "Calls that returned no block.");
+  FIELD(Count, failed_calls, "Number of calls that returned no block.");
   FIELD(Measured<std::int64_t>, user_ns, "CPU time in user mode, without the recorder.");
   FIELD(Measured<std::int64_t>, system_ns, "CPU time in the kernel, without the recorder.");
   FIELD(Measured<std::int64_t>, wall_ns, "Wall time in nanoseconds, without the recorder.");
-  FIELD(bool, as_recorded, "Whether allocator and settings are those of the recorded run.");
+  FIELD(bool, as_recorded, "Whether the replay has the allocator and settings of the recorded run.");
   std::string name;  ///< not in the document
 };
 
 struct Errors {
   RESULT("errors",
-         "Relative differences of the counts of the replay under the recorded allocator and settings from those "
-         "of the recorded run; 0.05 means 5 % more.");
+         "Relative differences between the counts of the recorded run and of its replay under the same allocator and "
+         "settings. 0.05 means 5 % more in the replay.");
   FIELD(Measured<double>, minor_faults, "Relative difference of minor_faults.", kAnySign);
   FIELD(Measured<double>, zero_fill_faults, "Relative difference of zero_fill_faults.", kAnySign);
   FIELD(Measured<double>, kernel_zeroed_bytes, "Relative difference of kernel_zeroed_bytes.", kAnySign);
@@ -46,12 +46,12 @@ struct Errors {
 };
 
 struct Recording {
-  RESULT("recording", "The recording.");
-  FIELD(std::string, path, "Path as given on the command line.", kMayBeEmpty);
+  RESULT("recording", "The recording that was replayed.");
+  FIELD(std::string, path, "Path of the recording, as given on the command line.", kMayBeEmpty);
   FIELD(std::uint64_t, bytes, "Size of the file in bytes.");
-  FIELD(std::uint64_t, calls, "Calls to the allocator that were replayed.");
-  FIELD(std::uint64_t, processes, "Processes that made the calls.");
-  FIELD(std::uint64_t, threads, "Threads of all processes.");
+  FIELD(std::uint64_t, calls, "Number of calls to the allocator that were replayed.");
+  FIELD(std::uint64_t, processes, "Number of processes that made the calls.");
+  FIELD(std::uint64_t, threads, "Number of threads of all processes.");
   FIELD(std::string, allocator, "File name of the recorded allocator's library.", kMayBeEmpty);
   FIELD(std::vector<std::string>, env, "Settings of the recorded allocator, as KEY=VALUE.", kMayBeEmpty);
   FIELD(bool, limited, "Whether the recording stopped at --calls-limit.");
@@ -69,8 +69,8 @@ struct Workload {
   FIELD(std::string, order, "Order of calls by different threads.", one_of("recorded|free_running"));
   FIELD(std::vector<Replayed>, replays, "One replay for each allocator.");
   FIELD(std::optional<Errors>, errors,
-        "Relative differences of the counts of the replay under the recorded allocator and settings from those of"
-        " the recorded run.");
+        "Relative differences between the counts of the recorded run and of its replay under the same allocator and "
+        "settings.");
   FIELD(std::string, prediction, "Accuracy of the replay's predictions, in a sentence.");
   MEMBER(complete, "Whether all replays were measured.");
   bool complete = true;
@@ -82,7 +82,7 @@ struct Replay : DocumentHead, Workload {
   VERSION_FIELD();
   STARTED_FIELD();
   MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
-  MEMBER(command, "Words of the command line.", kMayBeEmpty);
+  MEMBER(command, "The command line, as a list of words.", kMayBeEmpty);
   BASE_FIELDS(Workload);
 };
 
@@ -94,7 +94,7 @@ struct Workloads : DocumentHead {
   VERSION_FIELD();
   STARTED_FIELD();
   MEMBER(environment, "The machine and kernel, as in run.schema.json.", with(R"({"type": "object"})"));
-  MEMBER(command, "Words of the command line.", kMayBeEmpty);
+  MEMBER(command, "The command line, as a list of words.", kMayBeEmpty);
   FIELD(std::vector<Workload>, workloads, "Results for each recording.");
   FIELD(std::string, sentence,
         "A sentence that names the allocators that write the fewest zeros; empty while nothing was replayed.",

@@ -117,7 +117,7 @@ void replay_once(const Allocator& allocator, const std::string& prepared, const 
   const record::runs::CommandRun counted = record::runs::run_once(target, arena);
   if (counted.exit_status != 0) throw UsageError(fmt::format("it {}", counted.notes.front()), "");
   const Said said = read_said(target.output);
-  if (said.processes == 0) throw UsageError("the replay ended before its calls did", "");
+  if (said.processes == 0) throw UsageError("the replay ended before it had repeated all calls", "");
   row.failed_calls = said.failed;
   row.counts = counts_of(counted, said.own_faults);
   bound_counts(recording, row);
@@ -255,7 +255,7 @@ std::vector<Allocator> replayed_allocators(const std::vector<std::string>& words
   for (const std::string& each : env) {
     const std::string name = parse_env_word(each).allocator;
     if (names.count(name) == 0) {
-      throw UsageError(fmt::format("--env '{}' is for '{}', which is not replayed", each, name),
+      throw UsageError(fmt::format("--env '{}' names '{}', which is not among the replayed allocators", each, name),
                        fmt::format("add --allocator {}, or leave out this --env", name));
     }
   }

@@ -117,7 +117,7 @@ const Subcommand command(
           .excludes({"--log=-"}, kNeedsFile)
           .path();
       arguments
-          .option("--log-size", options->log_size, "limit the size of the log together with its earlier part, FILE.1")
+          .option("--log-size", options->log_size, "limit the total size of the log and of its earlier part, FILE.1")
           .size_in(kLeastLog, kAddressSpaceBytes)
           .needs({"--log"}, {"{0} without {1}", "add {1} FILE, or leave out {0}"})
           .shown_as("SIZE")

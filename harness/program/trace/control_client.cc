@@ -259,8 +259,9 @@ std::string control_path(pid_t pid, const std::string& folder) {
 
 void refuse_control_file(pid_t pid, const std::string& path, int failure) {
   if (failure == EACCES || failure == EPERM || failure == EROFS) {
-    throw MachineError(fmt::format("you may not control process {}: '{}': {}", pid, path, std::strerror(failure)),
-                       "run zerotax as the user of the process or as root, or ask for the right to write to that file");
+    throw MachineError(
+        fmt::format("you may not control process {}: '{}': {}", pid, path, std::strerror(failure)),
+        "run zerotax as the user of the process or as root, or ask for permission to write to that file");
   }
   if (failure == ENOENT || failure == ENOTDIR) {
     throw UsageError(

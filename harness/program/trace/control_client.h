@@ -91,7 +91,7 @@ struct Control {
         "Writer of the files: a thread of the recorder (thread), each recorded thread (self), or none until the "
         "trace ends (off).",
         one_of("thread|self|off"));
-  FIELD(Measured<std::string>, clock, "Clock of the records.", one_of("tsc|monotonic"));
+  FIELD(Measured<std::string>, clock, "Clock of the records' timestamps.", one_of("tsc|monotonic"));
   FIELD(OrNull<std::string>, events,
         "Types of event that are recorded; types after ! are not recorded. Null if all types are recorded.");
   FIELD(OrNull<std::string>, until, "Type of event that ends the trace; null if no event does.");

@@ -79,9 +79,9 @@ void check_answer(pid_t pid, const ControlAnswer& answer) {
     case recorder::ControlResult::kFailed:
       break;
   }
-  throw UsageError(fmt::format("process {} cannot record: {}", pid, answer.message),
-                   "choose a folder that the process itself can create, with its own rights and in its own file "
-                   "systems");
+  throw UsageError(
+      fmt::format("process {} cannot record: {}", pid, answer.message),
+      "choose a folder that the process itself can create, with its own privileges and in its own file systems");
 }
 
 ExitStatus control(const ControlChoice& choice, const std::string& verb, recorder::ControlAction action) {

@@ -68,7 +68,7 @@ struct HistogramRow {
   RESULT("histogram row", "Number of times in the class, with from_ns <= time < to_ns.");
   FIELD(double, from_ns, "Lower limit of the class, in ns.");
   FIELD(double, to_ns, "Upper limit of the class, in ns.");
-  FIELD(std::uint64_t, count, "Number of times.");
+  FIELD(std::uint64_t, count, "Number of times in the class.");
 };
 
 Distribution distribution_of(const std::vector<double>& ns);

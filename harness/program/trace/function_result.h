@@ -31,22 +31,23 @@ struct FunctionTimes {
 struct FunctionRow : FunctionTimes {
   RESULT("function row");
   MEMBER(pid, "PID of the process.", least(1));
-  MEMBER(frame, "The function.");
-  MEMBER(calls, "Calls that ended.");
+  MEMBER(frame, "The function that was called.");
+  MEMBER(calls, "Number of calls that ended.");
   MEMBER(total_ns,
          "Time in the function and in all functions that it called, in ns; of recursive calls, only the outermost"
          " counts.");
   MEMBER(self_ns, "Time in the function itself, without the instrumented functions that it called, in ns.");
-  FIELD(Measured<std::uint64_t>, min_ns, "Shortest call, in ns.");
-  FIELD(Measured<std::uint64_t>, median_ns, "Median call, in ns, to within 1 %.");
-  FIELD(Measured<std::uint64_t>, p90_ns, "90th percentile of the calls, in ns, to within 1 %.");
-  FIELD(Measured<std::uint64_t>, p99_ns, "99th percentile of the calls, in ns, to within 1 %.");
-  FIELD(Measured<std::uint64_t>, max_ns, "Longest call, in ns.");
-  FIELD(Measured<double>, mean_ns, "Mean of the calls, in ns.");
-  FIELD(Measured<double>, variance_ns2, "Variance of the calls (of the sample, divided by n - 1), in ns squared.");
-  FIELD(Measured<double>, stddev_ns, "Standard deviation of the calls, in ns.");
-  FIELD(std::uint64_t, left_without_exit, "Calls that ended by a jump, or otherwise without an exit event.");
-  MEMBER(unfinished, "Calls still open when the trace ended or records were lost; not part of calls.");
+  FIELD(Measured<std::uint64_t>, min_ns, "Time of the shortest call, in ns.");
+  FIELD(Measured<std::uint64_t>, median_ns, "Median time of a call, in ns, to within 1 %.");
+  FIELD(Measured<std::uint64_t>, p90_ns, "90th percentile of the calls' times, in ns, to within 1 %.");
+  FIELD(Measured<std::uint64_t>, p99_ns, "99th percentile of the calls' times, in ns, to within 1 %.");
+  FIELD(Measured<std::uint64_t>, max_ns, "Time of the longest call, in ns.");
+  FIELD(Measured<double>, mean_ns, "Mean time of a call, in ns.");
+  FIELD(Measured<double>, variance_ns2,
+        "Variance of the calls' times (of the sample, divided by n - 1), in ns squared.");
+  FIELD(Measured<double>, stddev_ns, "Standard deviation of the calls' times, in ns.");
+  FIELD(std::uint64_t, left_without_exit, "Number of calls that ended by a jump, or otherwise without an exit event.");
+  MEMBER(unfinished, "Number of calls still open when the trace ended or records were lost; not part of calls.");
 };
 
 struct PathRow : FunctionTimes {
@@ -54,11 +55,12 @@ struct PathRow : FunctionTimes {
   MEMBER(pid, "PID of the process.", least(1));
   FIELD(unsigned, depth, "Number of callers in this path.");
   FIELD(OrNull<std::size_t>, parent, "Row of the caller (the first row is 0); null if there is no caller.");
-  MEMBER(frame, "The function.");
-  MEMBER(calls, "Calls by this path that ended.");
+  MEMBER(frame, "The function that was called.");
+  MEMBER(calls, "Number of calls by this path that ended.");
   MEMBER(total_ns, "Time of these calls with all functions that they called, in ns.");
   MEMBER(self_ns, "Time of these calls without the instrumented functions that they called, in ns.");
-  MEMBER(unfinished, "Calls by this path still open when the trace ended or records were lost; not part of calls.");
+  MEMBER(unfinished,
+         "Number of calls by this path still open when the trace ended or records were lost; not part of calls.");
 };
 
 struct Functions : Source {
@@ -70,7 +72,7 @@ struct Functions : Source {
   MEMBER(discarded, "Number of discarded records; if it is not 0, the counts are too low.");
   MEMBER(problems, "Parts of the files that could not be read, one line each; everything else is included.",
          form(R"(\S)"));
-  FIELD(std::uint64_t, exits_without_entry, "Function exits whose entry is not in the trace.");
+  FIELD(std::uint64_t, exits_without_entry, "Number of function exits whose entry is not in the trace.");
   FIELD(std::vector<FunctionRow>, functions,
         "Functions of each process; the functions with the most self time come first.");
   FIELD(Measured<std::vector<PathRow>>, tree,
@@ -79,15 +81,15 @@ struct Functions : Source {
 };
 
 struct DiffFigures {
-  RESULT("diff figures", "A function in one trace.");
-  FIELD(std::uint64_t, calls, "Calls that ended.");
+  RESULT("diff figures", "Calls and times of a function in one trace.");
+  FIELD(std::uint64_t, calls, "Number of calls that ended.");
   FIELD(std::uint64_t, total_ns,
         "Time in the function and in all functions that it called, in ns; of recursive calls, only the outermost "
         "counts.");
   FIELD(std::uint64_t, self_ns, "Time in the function itself, in ns.");
   FIELD(Measured<double>, self_mean_ns, "Mean self time of one call, in ns.");
-  FIELD(Measured<double>, self_stddev_ns, "Standard deviation of mean_self_ns (of the sample), in ns.");
-  FIELD(std::uint64_t, unfinished, "Calls still open when the trace ended; not part of calls.");
+  FIELD(Measured<double>, self_stddev_ns, "Standard deviation of self_mean_ns (of the sample), in ns.");
+  FIELD(std::uint64_t, unfinished, "Number of calls still open when the trace ended; not part of calls.");
 };
 
 struct DiffRow : FunctionVerdict {
@@ -96,8 +98,8 @@ struct DiffRow : FunctionVerdict {
   FIELD(Measured<std::string>, object, "File name of the program or library that contains the function.");
   FIELD(Measured<DiffFigures>, before, "The function in the earlier trace.");
   FIELD(Measured<DiffFigures>, after, "The function in the later trace.");
-  FIELD(std::int64_t, calls_change, "Calls that ended: after minus before.", kAnySign);
-  MEMBER(self_change_ns, "Self time: after minus before, in ns.", kAnySign);
+  FIELD(std::int64_t, calls_change, "Change of the number of ended calls: after minus before.", kAnySign);
+  MEMBER(self_change_ns, "Change of the self time: after minus before, in ns.", kAnySign);
   MEMBER(noise_ns,
          "Limit that the change of self time must exceed, in ns: three standard deviations of the sum of the "
          "calls. The variances of both traces are used. n/a if a trace has fewer than 10 calls.");

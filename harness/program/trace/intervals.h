@@ -48,7 +48,7 @@ struct IntervalThread {
   FIELD(Measured<std::uint64_t>, to_without_from,
         "Number of events of the second type without an event of the first type before them; n/a if any event "
         "ends an interval.");
-  FIELD(Distribution, time, "Distribution in this thread.");
+  FIELD(Distribution, time, "Distribution of the times in this thread.");
 };
 
 struct Intervals {
@@ -58,9 +58,10 @@ struct Intervals {
   FIELD(IntervalKey, key,
         "The value that pairs two events: a field of the first event that equals a field of the second; or "
         "thread, process, any.");
-  FIELD(Distribution, all, "Distribution over all threads.");
+  FIELD(Distribution, all, "Distribution of the times over all threads.");
   FIELD(std::string, sentence, "The distribution in words.", form(R"(\S)"));
-  FIELD(std::vector<HistogramRow>, histogram, "Number of times in each class, without gaps.");
+  FIELD(std::vector<HistogramRow>, histogram,
+        "Histogram of the times: the number of times in each class, without gaps between classes.");
   FIELD(std::vector<IntervalThread>, threads, "Distribution for each thread in which an interval ended.");
 };
 

@@ -32,9 +32,9 @@ std::vector<std::string> kernel_event_names(const std::string& words);
 struct KernelEventField {
   RESULT("kernel event field");
   FIELD(std::string, name, "Name of the field.");
-  FIELD(std::string, kind, "Type of the content.", one_of("signed|unsigned|text"));
-  FIELD(std::uint32_t, bytes, "Size of an element in bytes.", least(1), most(8));
-  FIELD(std::uint32_t, count, "Number of elements; text ends at its first 0.", least(1));
+  FIELD(std::string, kind, "Type of the field's content.", one_of("signed|unsigned|text"));
+  FIELD(std::uint32_t, bytes, "Size of an element of the field, in bytes.", least(1), most(8));
+  FIELD(std::uint32_t, count, "Number of elements of the field; text ends at its first zero byte.", least(1));
 };
 
 struct ListedEvent {

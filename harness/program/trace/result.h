@@ -15,7 +15,7 @@
 namespace zerotax::trace {
 
 struct Source {
-  RESULT("source", "A trace.");
+  RESULT("source", "A trace that was read.");
   FIELD(std::string, folder, "The trace, as given on the command line.");
   FIELD(std::uint64_t, discarded, "Number of discarded records; if it is not 0, the counts are too low.");
   FIELD(std::vector<std::string>, problems,
@@ -49,7 +49,7 @@ struct Process {
   FIELD(std::string, folder, "Folder of the process's trace.");
   FIELD(Measured<std::string>, mode, "Fate of records for which there was no room.", one_of("lost|overwrite"));
   FIELD(Measured<std::string>, clock, "The clock of the timestamps.", one_of("tsc|monotonic"));
-  FIELD(std::uint64_t, ticks_per_second, "Rate of the clock, as calibrated during the recording.");
+  FIELD(std::uint64_t, ticks_per_second, "Ticks of the clock per second, as calibrated during the recording.");
   FIELD(std::int64_t, realtime_minus_monotonic_ns,
         "CLOCK_REALTIME minus CLOCK_MONOTONIC when the process began, in ns.", kAnySign);
   FIELD(std::vector<Stream>, streams, "Threads of the process.");
@@ -57,7 +57,7 @@ struct Process {
 
 struct EventCount : Span {
   RESULT("event count");
-  FIELD(std::string, name, "Name of the type, as defined.");
+  FIELD(std::string, name, "Name of the type of event.");
   MEMBER(events, "Number of events of this type that were read.");
   MEMBER(first_ns, "CLOCK_MONOTONIC at the first event, in ns.", kAnySign);
   MEMBER(last_ns, "CLOCK_MONOTONIC at the last event, in ns.", kAnySign);
@@ -73,8 +73,8 @@ struct Summary : Source, Span {
   MEMBER(discarded, "Number of discarded records: lost, overwritten, or not written.");
   MEMBER(problems, "Parts of the files that could not be read, one line each; everything else is included.",
          form(R"(\S)"));
-  FIELD(std::vector<Process>, processes, "Processes that recorded.");
-  FIELD(std::vector<EventCount>, types, "Types of event.");
+  FIELD(std::vector<Process>, processes, "Processes that recorded events.");
+  FIELD(std::vector<EventCount>, types, "Types of the recorded events, with the number of events of each type.");
   FIELD(Measured<Intervals>, intervals, "Time from one type of event to another; n/a unless requested.");
 };
 

@@ -57,7 +57,7 @@ std::vector<std::string> paths_of(const Options& options, const std::vector<Allo
   }
   if (options.measure.allocators.size() == 1 && folder) {
     throw UsageError(
-        fmt::format("{} is a folder, and one allocator is named", options.baseline),
+        fmt::format("{} is a folder, but the baseline of one allocator is a file", options.baseline),
         fmt::format("give the file, as in {}/{}", options.baseline, baseline_file_name(allocators.front())));
   }
   std::vector<std::string> paths;

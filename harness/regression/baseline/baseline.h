@@ -47,9 +47,10 @@ inline constexpr std::initializer_list<Metric> kEarlyMetrics = {Metric::kZeroedB
 struct PointIdentity {
   RESULT("point", "A point of a baseline.");
   FIELD_AS("case", std::string, case_name, "Name of the case.", as_in("point.schema.json#/properties/case"));
-  FIELD(std::uint64_t, size_bytes, "Bytes requested.", as_in("point.schema.json#/properties/size_bytes"));
-  FIELD(double, touch, "The touched fraction of the block.", as_in("point.schema.json#/properties/touch"));
-  FIELD(std::string, thread, "The thread that allocates.", as_in("point.schema.json#/properties/thread"));
+  FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", as_in("point.schema.json#/properties/size_bytes"));
+  FIELD(double, touch, "Fraction of the block's pages that the program writes, from 0 to 1.",
+        as_in("point.schema.json#/properties/touch"));
+  FIELD(std::string, thread, "The thread that calls the allocator.", as_in("point.schema.json#/properties/thread"));
   bool operator==(const PointIdentity&) const = default;
 };
 PointIdentity identity_of(const Point& point);
@@ -77,9 +78,10 @@ inline constexpr Limit kChangeWords = with(R"({"items": {"type": "string"}})");
 inline constexpr double kMostBytes = 140'737'488'355'328;
 
 struct ThresholdEntry {
-  RESULT("threshold", "A size at which behavior changes, with nothing touched, on the main thread.");
+  RESULT("threshold",
+         "A size at which behavior changes, on the main thread, if the program writes nothing to the block.");
   FIELD(std::uint64_t, at_bytes, "The smallest size with the new behavior, in bytes.", least(1), most(kMostBytes));
-  FIELD(BehaviourChanges, changes, "The changes, in words.", kChangeWords);
+  FIELD(BehaviourChanges, changes, "The changes of behavior at the threshold, in words.", kChangeWords);
   FIELD(std::optional<std::vector<Direction>>, directions,
         "The direction of each change: worse if more is zeroed, populated or returned above the threshold, or if "
         "the point fails there. Absent in baselines of version 0.2, where the words decide.");
@@ -105,8 +107,8 @@ struct UncertainThreshold {
   FIELD(std::uint64_t, to_bytes, "The largest size at which a run detected the change, in bytes.", least(1),
         most(kMostBytes));
   FIELD(BehaviourChanges, changes, "The changes that any run saw, in words.", kChangeWords);
-  FIELD(std::uint64_t, seen, "The number of probes that saw the change.", least(1));
-  FIELD(std::uint64_t, looks, "The number of all probes.", least(1));
+  FIELD(std::uint64_t, seen, "The number of probes that detected the change.", least(1));
+  FIELD(std::uint64_t, looks, "The number of all probes, with and without the change.", least(1));
   bool operator==(const UncertainThreshold&) const = default;
   [[nodiscard]] bool holds(std::uint64_t at_bytes) const { return from_bytes <= at_bytes && at_bytes <= to_bytes; }
 };
@@ -126,10 +128,11 @@ struct RangeEntry : PointIdentity {
   FIELD(std::uint64_t, call, "The number of the early call, from 1; 0 for the steady state.");
   FIELD(std::string, metric, "Key of the metric.");
   FIELD(std::uint64_t, runs, "The number of runs that measured the metric.", least(2));
-  FIELD(std::optional<std::uint64_t>, low, "The smallest value seen.");
-  FIELD(std::optional<std::uint64_t>, high, "The largest value seen.");
+  FIELD(std::optional<std::uint64_t>, low, "The smallest value that a run measured.");
+  FIELD(std::optional<std::uint64_t>, high, "The largest value that a run measured.");
   FIELD(std::optional<CallRanges>, calls, "The range of the number of calls, by name of the system call.");
-  FIELD(std::optional<std::vector<std::string>>, words, "All words seen.", least_items(1), kMayBeEmpty);
+  FIELD(std::optional<std::vector<std::string>>, words, "All words that the runs measured, if the metric is a word.",
+        least_items(1), kMayBeEmpty);
 };
 
 /// A metric on which the runs of `bless` did not agree, with all values that these runs saw.
@@ -149,14 +152,15 @@ std::string words_of(const SeenRange& range);
 /// The schema of a condition: the schema of the field with this name in a run's environment.
 #define ZEROTAX_CONDITION(name) as_in("run.schema.json#/properties/environment/properties/" #name)
 struct BaselineConditions {
-  RESULT("conditions of an allocator",
-         "The machine and kernel of a baseline. A check reports how its own machine differs from them.");
-  FIELD(Json, kernel, "Kernel release.", ZEROTAX_CONDITION(kernel));
-  FIELD(Json, cpu, "CPU model.", ZEROTAX_CONDITION(cpu));
-  FIELD(Json, thp, "Transparent huge page setting.", ZEROTAX_CONDITION(thp));
+  RESULT(
+      "conditions of an allocator",
+      "The machine and kernel on which a baseline was measured. A check reports the differences from its own machine.");
+  FIELD(Json, kernel, "Release of the kernel.", ZEROTAX_CONDITION(kernel));
+  FIELD(Json, cpu, "Model name of the processor.", ZEROTAX_CONDITION(cpu));
+  FIELD(Json, thp, "Setting of transparent huge pages: always, madvise or never.", ZEROTAX_CONDITION(thp));
   FIELD(std::optional<Json>, cpus, "Number of CPUs.", ZEROTAX_CONDITION(cpus));
-  FIELD(std::optional<Json>, page_bytes, "Bytes of a page.", ZEROTAX_CONDITION(page_bytes));
-  FIELD(std::optional<Json>, libc, "The C library.", ZEROTAX_CONDITION(libc));
+  FIELD(std::optional<Json>, page_bytes, "Size of a page, in bytes.", ZEROTAX_CONDITION(page_bytes));
+  FIELD(std::optional<Json>, libc, "C library and its version.", ZEROTAX_CONDITION(libc));
   FIELD(std::optional<Json>, pagemap_scan, "Whether the kernel supports PAGEMAP_SCAN.",
         ZEROTAX_CONDITION(pagemap_scan));
   FIELD(std::optional<std::string>, zerotax, "Version of zerotax that wrote the baseline.");
@@ -171,7 +175,7 @@ template <const std::initializer_list<Metric>& metrics>
 struct MetricKeys {
   // The schema title of SteadyPoint, whose fields are kSteadyMetrics.
   static constexpr const char* kTitle = "early call";
-  static constexpr const char* kDescription = "Those metrics of an early call that do not depend on a timer.";
+  static constexpr const char* kDescription = "The metrics of an early call that do not depend on a timer.";
   static constexpr int kFieldsBegin = 0;
   template <int kAt>
   requires(kAt < static_cast<int>(metrics.size())) static void visit_field(FieldAt<kAt>, auto& object, auto&& visit) {
@@ -184,7 +188,8 @@ struct MetricKeys {
 
 struct SteadyPoint {
   RESULT("steady state", "Status and metrics of a point, per operation in the steady state.");
-  FIELD(Json, status, "The exit status of the processes of the point.", as_in("point.schema.json#/properties/status"));
+  FIELD(Json, status, "Status of the point: ok, or the kind of failure.",
+        as_in("point.schema.json#/properties/status"));
   BASE_FIELDS(MetricKeys<kSteadyMetrics>);
   Json value;
 };
@@ -193,7 +198,7 @@ struct KeptPoint : PointIdentity, SteadyPoint {
   BASE_FIELDS(PointIdentity);
   BASE_FIELDS(SteadyPoint);
   FIELD(std::vector<MetricKeys<kEarlyMetrics>>, first_ops,
-        "For each early call, those metrics that do not depend on a timer.");
+        "For each early call, the metrics that do not depend on a timer.");
 };
 
 struct MeasuringConditions {
@@ -225,8 +230,8 @@ struct BaselineEntry {
         "compares with the range instead. Absent if there are none.",
         kAbsentIfEmpty);
   FIELD(std::optional<std::vector<std::string>>, by_the_clock,
-        "Names of the metrics that change when the clock runs fast. These metrics depend on the clock, and are "
-        "constant while the clock is stopped.",
+        "Names of the metrics that depend on the clock: their values change when the clock runs fast, and are constant "
+        "while it is stopped.",
         kMayBeEmpty);
 };
 

@@ -17,16 +17,17 @@ struct ChangeEntry {
   FIELD(std::string, name,
         "Name of the metric or threshold. Each comparison with the same baseline uses the same name.");
   FIELD(std::string, line, "The name with the values before and now, as text.");
-  FIELD(ChangeKind, kind, "The kind of difference.");
+  FIELD(ChangeKind, kind, "Kind of the difference.");
   FIELD(std::optional<PointIdentity>, point, "The point that differs; null for a threshold.", kNullIfEmpty);
   FIELD(std::optional<std::uint64_t>, at_bytes,
         "For a threshold, the smallest size with the new behavior, in bytes; otherwise null.", kNullIfEmpty, least(1));
-  FIELD(std::string, metric, "Key of the metric; otherwise null.", kNullIfEmpty);
+  FIELD(std::string, metric, "Key of the metric that differs; otherwise null.", kNullIfEmpty);
   FIELD(std::uint64_t, call, "The number of the early call, from 1; 0 for the steady state.");
   FIELD(Json, before,
         "The value in the baseline: a number, a word, the number of calls by name, or the changes at a threshold."
         " Null for a new threshold.");
-  FIELD(Json, after, "The value now. Null for a threshold that is gone, and for a point that is no longer measured.");
+  FIELD(Json, after,
+        "The value in this check. Null for a threshold that is gone, and for a point that is no longer measured.");
   FIELD(Direction, direction,
         "Whether the change costs more or less than before; neither if the values are words that cannot be ordered.");
   FIELD(std::optional<SeenRange>, range,
@@ -40,8 +41,8 @@ struct ExampleEntry {
   FIELD(std::string, metric, "Key of the metric, or status.");
   FIELD(std::uint64_t, call, "The number of the early call, from 1; 0 for the steady state.");
   FIELD(Json, before, "The value in the baseline.");
-  FIELD(Json, after, "The value now.");
-  FIELD(std::string, words, "Both values, as text.");
+  FIELD(Json, after, "The value in this check.");
+  FIELD(std::string, words, "The values before and now, as text.");
 };
 
 struct GroupEntry {
@@ -55,15 +56,17 @@ struct GroupEntry {
   FIELD(Direction, direction,
         "Whether the changes cost more or less than before; neither if the values are words that cannot be ordered.");
   FIELD(std::string, title, "The cause as text, at most 60 columns.");
-  FIELD(std::string, sentence, "One sentence with the sizes and the example.");
+  FIELD(std::string, sentence, "One sentence that states the group's sizes and its example.");
   FIELD(bool, first_calls_only, "Whether only the first calls of a process changed.");
   FIELD(std::string, thread,
-        "The only thread that changed, if the other thread was compared and did not change; otherwise null.",
+        "The only thread on which something changed, if the other thread was compared, too; otherwise null.",
         kNullIfEmpty, one_of("main|worker"));
   FIELD(std::optional<double>, touch,
-        "The only touched fraction that changed, if others were compared; otherwise null.", kNullIfEmpty, most(1));
+        "The only fraction of written pages at which something changed, if other fractions were compared; otherwise "
+        "null.",
+        kNullIfEmpty, most(1));
   FIELD(std::vector<std::string>, cases, "Cases in which the points of the group changed.");
-  FIELD(std::vector<ReviewRange>, ranges, "Sizes of the first of these cases, ascending.");
+  FIELD(std::vector<ReviewRange>, ranges, "Ranges of changed sizes in the first of the group's cases, ascending.");
   FIELD(std::vector<ReviewThreshold>, thresholds, "Thresholds that belong to the group.");
   FIELD(std::optional<ExampleEntry>, example,
         "The metric that shows the change, at the point nearest to the size that names the ranges. Null if only "
@@ -80,7 +83,7 @@ struct ComparedPointEntry : PointIdentity {
         "The direction of all changes of the point. `neither` if something changed, but not for better or worse.",
         one_of("same|better|worse|mixed|neither"));
   FIELD(Json, before, "Status and compared metrics of the point in the baseline.", with(R"({"type": "object"})"));
-  FIELD(Json, after, "Status and compared metrics of the point now; n/a if the point is no longer measured.",
+  FIELD(Json, after, "Status and compared metrics of the point in this check; n/a if the point is no longer measured.",
         with(R"({"type": "object"})"));
 };
 
@@ -97,14 +100,14 @@ struct CheckEntry {
   RESULT("check", "One allocator compared with its baseline.");
   FIELD(Json, allocator, "The allocator that was measured.", as_in("run.schema.json#/$defs/allocator"));
   FIELD(std::string, label, "The allocator with its version, as text.");
-  FIELD(CheckedBaseline, baseline, "The baseline with which it is compared.");
-  FIELD(BaselineConditions, measured_on, "The machine and kernel now.");
+  FIELD(CheckedBaseline, baseline, "The baseline with which the allocator is compared.");
+  FIELD(BaselineConditions, measured_on, "The machine and kernel of this check.");
   FIELD(Verdict, verdict, kVerdictMeaning);
   FIELD(std::string, sentence, "The verdict in one sentence.");
   FIELD(std::vector<GroupEntry>, groups,
         "All changes by cause: worse, then better, then neither. Within each direction, the most severe come "
         "first.");
-  FIELD(std::vector<ChangeEntry>, changes, "Every metric and threshold that differs.");
+  FIELD(std::vector<ChangeEntry>, changes, "Every metric and threshold that differs from the baseline.");
   FIELD(std::vector<ComparedPointEntry>, points, "Every point that was compared.");
   FIELD(std::vector<NotCompared>, not_compared,
         "Parts of the baseline that this check does not compare, each with the reason.");
@@ -126,7 +129,7 @@ struct CheckDocument {
   static constexpr const char* kDocument = "zerotax.check/1";
   FIELD(Verdict, verdict, kVerdictMeaning);
   FIELD(std::string, sentence, kFirstLine);
-  FIELD(bool, strict, "Whether improvements fail as well (--strict).");
+  FIELD(bool, strict, "Whether an improvement also fails the check (--strict).");
   FIELD(bool, passed, kPassedMeaning);
   FIELD(std::vector<CheckEntry>, checks, "One check for each allocator.", least_items(1));
 };

@@ -33,16 +33,17 @@ std::uint64_t slack_of(Unit unit, const Range& range);
 struct ProgramConditions {
   RESULT("conditions of a program",
          "The conditions of a run other than the program, in words; unknown if a condition could not be read.");
-  FIELD(std::string, kernel, "Kernel release.");
-  FIELD(std::string, thp, "Transparent huge pages: always, madvise or never.");
-  FIELD(std::string, libc, "The C library.");
+  FIELD(std::string, kernel, "Release of the kernel.");
+  FIELD(std::string, thp, "Setting of transparent huge pages: always, madvise or never.");
+  FIELD(std::string, libc, "C library and its version.");
   FIELD(std::string, aslr,
-        "Layout of the programs' addresses: fixed layout, or random layout if fixed addresses are not permitted.");
+        "Address layout of the programs: fixed, or random if the system does not permit fixed addresses.");
   FIELD(std::string, allocator,
-        "The allocator with the most calls: the C library with its version, or the library file.");
+        "The allocator to which the programs made the most calls: the C library with its version, or the library's "
+        "file.");
   FIELD(std::string, cpus, "Number of CPUs.");
-  FIELD(std::string, page_bytes, "Bytes of a page.");
-  FIELD(std::string, zerotax, "Version of zerotax.");
+  FIELD(std::string, page_bytes, "Size of a page, in bytes.");
+  FIELD(std::string, zerotax, "Version of zerotax that made the runs.");
 };
 
 /// The words for runs::SiteKey::kind in documents.
@@ -58,8 +59,8 @@ struct SiteEntry : runs::SiteKey, SiteRange {
          "The program's own functions with their files, innermost first. These functions identify the call stack in "
          "another build.",
          kMayBeEmpty);
-  MEMBER(place, "The innermost of these functions, with the line of the call.");
-  MEMBER(numbers, "The counts of the calls.");
+  MEMBER(place, "The innermost of the program's own functions in the stack, with the line of the call.");
+  MEMBER(numbers, "Counts of the calls and of their bytes.");
 };
 struct ProgramSites : std::map<runs::SiteKey, SiteRange> {
   using Written = std::vector<SiteEntry>;
@@ -76,11 +77,11 @@ struct Program : runs::Command {
   RESULT("program", "A command, and its metrics over several runs.");
   BASE_FIELDS(runs::Command);
   FIELD(int, exit_status, "The exit status of each run.", most(255));
-  FIELD(std::uint64_t, runs, "The number of runs behind the ranges.", least(1));
+  FIELD(std::uint64_t, runs, "The number of runs from which the ranges come.", least(1));
   FIELD(ProgramConditions, measured_on, "The conditions of the runs.");
   FIELD(Ranges, metrics, "Metrics of the command as a whole, all processes together.");
   FIELD(ProcessRanges, processes, kProcessesMeaning);
-  FIELD(ProgramSites, sites, "Call stacks with at least 64 KiB.");
+  FIELD(ProgramSites, sites, "Call stacks that allocated, zeroed or returned at least 64 KiB.");
   std::vector<runs::Role> roles;  ///< from the last run; absent from the document
   Evidence evidence;              ///< from the last run; absent from the document
 };
@@ -90,7 +91,7 @@ struct Programs {
          "Metrics of commands that do not depend on a clock. `zerotax bless -- COMMAND` writes them, and `zerotax "
          "check -- COMMAND` reads them.");
   static constexpr const char* kDocument = "zerotax.program_baseline/1";
-  FIELD(std::vector<Program>, programs, "The commands, each under a unique name.", least_items(1));
+  FIELD(std::vector<Program>, programs, "The commands, each with a unique name.", least_items(1));
 };
 
 using Runner = std::function<runs::CommandRun()>;
@@ -144,8 +145,8 @@ struct ProgramChange {
   FIELD(Direction, direction,
         "Whether the metric costs more or less than before; neither if the metric is not a cost.");
   FIELD(Range, before, "The range of the metric in the baseline.");
-  FIELD(std::uint64_t, after, "The value, among all runs, that is nearest to the range.");
-  FIELD(std::string, line, "The change in words.", kMayBeEmpty);
+  FIELD(std::uint64_t, after, "The value nearest to the baseline's range, among the values of all runs of this check.");
+  FIELD(std::string, line, "The change, in words.", kMayBeEmpty);
   int times = 1;  ///< number of runs in which the metric lies outside of its range
 
   /// Whether the metric increased; otherwise it decreased.

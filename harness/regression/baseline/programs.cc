@@ -34,8 +34,9 @@ using Words = std::vector<std::string>;
 std::vector<Words> commands_of(const Options& options, const Words& words) {
   if (words.size() < 2 || !is_recording(words.front())) return {words};
   if (!options.name.empty()) {
-    throw UsageError(fmt::format("--name {} is for one recording, but {} are given", options.name, words.size()),
-                     "leave out --name: each recording has the name of its file");
+    throw UsageError(
+        fmt::format("--name {} names one recording, but {} recordings are given", options.name, words.size()),
+        "leave out --name: each recording has the name of its file");
   }
   std::vector<Words> commands;
   std::set<std::string> names;
@@ -66,7 +67,7 @@ runs::Target target_of(const Options& options, const Words& words) {
   for (const std::string& word : options.measure.env) {
     const EnvWord parsed = parse_env_word(word);
     if (parsed.allocator != target.name) {
-      throw UsageError(fmt::format("--env names '{}', which is not the command", parsed.allocator),
+      throw UsageError(fmt::format("--env names '{}', which is not the name of the command", parsed.allocator),
                        fmt::format("give --env {}:{}={}", target.name, parsed.key, parsed.value));
     }
     add_setting(parsed, target);
@@ -124,7 +125,7 @@ std::string accept_words(const runs::Target& target, const std::string& baseline
 
 [[noreturn]] void refuse_other(const Program& there, const runs::Target& target, const std::string& path,
                                const std::string& remedy) {
-  throw UsageError(fmt::format("'{}' in {} is another command: {}, not {}", target.name, path, command_text(there),
+  throw UsageError(fmt::format("'{}' in {} names another command: {}, not {}", target.name, path, command_text(there),
                                command_text(target)),
                    remedy);
 }

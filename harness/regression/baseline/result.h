@@ -31,13 +31,14 @@ using AllocatorChecks = CheckedSubjects<AllocatorCheck>;
 struct CheckedProgram : Program {
   RESULT("baseline of a program", "The baseline with which a command is compared.");
   FIELD_AS("file", std::string, path, "Path of the baseline.", kMayBeEmpty);
-  MEMBER(runs, "The number of runs behind the ranges.", least(1));
-  MEMBER(measured_on, "The conditions of these runs.");
+  MEMBER(runs, "The number of runs from which the ranges come.", least(1));
+  MEMBER(measured_on, "The conditions of the runs of this check.");
   MEMBER(metrics, "Metrics of the command as a whole.");
 };
 
 inline constexpr const char* kPassedMeaning =
-    "Whether nothing changed or, unless strict, only for the better. The exit status is then 0, otherwise 1.";
+    "Whether the check passed: nothing changed or, unless strict, all changes are improvements. The exit status is "
+    "then 0, otherwise 1.";
 inline constexpr const char* kFirstLine =
     "The verdict in one sentence, which is the first line that zerotax check prints.";
 inline constexpr Limit kProgramVerdicts = one_of("same|better|worse|mixed|changed");
@@ -56,14 +57,15 @@ struct ProgramCheck : CheckedSubject {
   VERSION_FIELD();
   MEMBER(verdict, kVerdictMeaning, kProgramVerdicts);
   MEMBER(sentence, kFirstLine);
-  FIELD(bool, strict, "Whether improvements fail as well (--strict).");
+  FIELD(bool, strict, "Whether an improvement also fails the check (--strict).");
   MEMBER(passed, kPassedMeaning);
   FIELD(std::uint64_t, runs, "The number of runs. Every run shows each change.", least(1));
-  FIELD(ProgramConditions, measured_on, "The conditions of these runs.");
+  FIELD(ProgramConditions, measured_on, "The conditions of the runs of this check.");
   FIELD(std::vector<ProgramChange>, changes,
-        "Metrics that changed: worse, then better, then neither. Within each direction, those of the whole "
-        "command come first.");
-  FIELD(std::vector<SiteChange>, sites, "Call sites that differ, those with the most bytes first.");
+        "Metrics that changed: worse, then better, then neither. Within each direction, metrics of the whole command "
+        "come first.");
+  FIELD(std::vector<SiteChange>, sites,
+        "Call sites whose counts differ from the baseline, in descending order of bytes.");
   MEMBER(not_compared, "Metrics that were not compared, each with the reason.");
   MEMBER_AS("conditions", condition_sentences,
             "One sentence for each condition that has changed since the baseline was made.");
@@ -71,8 +73,8 @@ struct ProgramCheck : CheckedSubject {
   FIELD(std::string, advice, "A change of the program that would undo the increase. Absent if the counts suggest none.",
         kAbsentIfEmpty);
   MEMBER_AS("name", subject.name, "The name of the command in the baseline.");
-  MEMBER_AS("command", subject.command, "The words of the command.", least_items(1), kMayBeEmpty);
-  MEMBER_AS("env", subject.env, "Variables that --env sets for the command.", kMayBeEmpty);
+  MEMBER_AS("command", subject.command, "The command and its arguments.", least_items(1), kMayBeEmpty);
+  MEMBER_AS("env", subject.env, "Environment variables that --env sets for the command.", kMayBeEmpty);
   FIELD(CheckedProgram, baseline, "The baseline with which the command is compared.");
   MEMBER_AS("metrics", measured.all, "Metrics of the first run now, for the command as a whole.");
   MEMBER_AS("processes", measured.processes, kProcessesMeaning);

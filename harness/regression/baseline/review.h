@@ -40,8 +40,8 @@ bool is_failure(Cause cause);
 
 struct ReviewRange {
   RESULT("sizes",
-         "Neighboring sizes, both ends included. An inexact bound is a measured size. An exact bound is known from a"
-         " threshold.");
+         "A range of neighboring sizes, both ends included. An inexact bound is a measured size. An exact bound is "
+         "known from a threshold.");
   FIELD(std::uint64_t, from_bytes, "Smallest size, in bytes.");
   FIELD(std::uint64_t, to_bytes, "Largest size, in bytes.");
   FIELD(bool, from_exact, "Whether the smallest size is exact to the byte.");
@@ -65,8 +65,8 @@ struct ReviewThreshold {
          "size.");
   FIELD(std::optional<std::uint64_t>, before_bytes,
         "The threshold in the baseline, in bytes; null for a new threshold.", kNullIfEmpty, least(1));
-  FIELD(std::optional<std::uint64_t>, after_bytes, "The threshold now, in bytes; null for a threshold that is gone.",
-        kNullIfEmpty, least(1));
+  FIELD(std::optional<std::uint64_t>, after_bytes,
+        "The threshold in this check, in bytes; null for a threshold that is gone.", kNullIfEmpty, least(1));
   bool operator==(const ReviewThreshold&) const = default;
   /// Returns the current size of the threshold, or the former size if the threshold is gone.
   [[nodiscard]] std::uint64_t at_bytes() const { return before_bytes ? *before_bytes : *after_bytes; }

@@ -16,7 +16,7 @@ namespace zerotax::bench {
 
 struct Counts {
   RESULT("counts", "The costs of one iteration, without its time.");
-  FIELD(double, minor_faults, "Minor page faults, without those of the recorder.", kAnySign);
+  FIELD(double, minor_faults, "Number of minor page faults, without faults of the recorder.", kAnySign);
   FIELD(double, kernel_zeroed_bytes,
         "Bytes that the kernel zeroed: the growth of anonymous memory plus returned bytes.", kAnySign);
   FIELD(double, refilled_bytes, "The part of the kernel-zeroed bytes beyond what the process had held at its peak.",
@@ -46,9 +46,9 @@ inline constexpr CountRow kCounts[] = {
 };
 
 struct Observed {
-  RESULT("observed", "A benchmark in one order. All values are of one iteration.");
-  FIELD(std::vector<double>, times_ns, "The time of each run without the recorder, in nanoseconds.");
-  MEMBER(counts, "The counts of the runs with the recorder.");
+  RESULT("observed", "Times and counts of a benchmark in one order, per iteration.");
+  FIELD(std::vector<double>, times_ns, "The time of one iteration in each run without the recorder, in nanoseconds.");
+  MEMBER(counts, "The counts per iteration, from the runs with the recorder.");
   Measured<Counts> counts{NotAvailable{"the benchmark was not run in this order"}};
 };
 
@@ -58,7 +58,8 @@ struct Cause {
         "The earlier benchmark that makes this benchmark depend on the order. Empty if no single benchmark does, "
         "or if nothing depends on the order.",
         kMayBeEmpty);
-  FIELD(std::string, place, "The place that returns most memory, in the order that refills more; may be empty.",
+  FIELD(std::string, place,
+        "The call site that returns the most memory, in the order with more refilled bytes; may be empty.",
         kMayBeEmpty);
 };
 
@@ -67,22 +68,23 @@ ENUM_WORDS(Verdict, "independent", "order-dependent", "counts differ", "unknown"
 
 struct TimeInOrder {
   RESULT("time", "The ratio of the time in order to the time alone, judged by the rules of zerotax compare.");
-  FIELD(TimeVerdict::Kind, verdict, "The verdict on the time in order.", kTimeWords);
+  FIELD(TimeVerdict::Kind, verdict,
+        "The verdict on the benchmark's time in the program's order, compared with its time alone.", kTimeWords);
   FIELD(double, ratio, "Hodges-Lehmann estimate of the ratio.");
-  FIELD(double, low, "Lower end of its 95 % interval.");
-  FIELD(double, high, "Upper end of its 95 % interval.");
+  FIELD(double, low, "Lower end of the ratio's 95 % interval.");
+  FIELD(double, high, "Upper end of the ratio's 95 % interval.");
   FIELD(double, p, "P-value of Wilcoxon's signed-rank test, corrected for the number of benchmarks.");
   double log_ratio = 0;  ///< absent from the document
 };
 
 struct Benchmark {
   RESULT("benchmark", "A benchmark and its verdict.");
-  FIELD(std::string, name, "Its name.");
-  FIELD(Observed, alone, "The benchmark in a separate process.");
-  FIELD(Observed, in_order, "The benchmark after those before it in the program.");
+  FIELD(std::string, name, "Name of the benchmark.");
+  FIELD(Observed, alone, "Times and counts of the benchmark alone in a separate process.");
+  FIELD(Observed, in_order, "Times and counts of the benchmark after all earlier benchmarks of the program.");
   FIELD(Observed, shuffled,
-        "The benchmark among the others in random order; three times with Google Benchmark. This order is not "
-        "timed. n/a if the framework has no random order.");
+        "Counts of the benchmark among all benchmarks in random order, without times; with Google Benchmark, of three "
+        "orders. n/a if the framework has no random order.");
   FIELD(Cause, cause, "The reason why the benchmark depends on the order.");
   FIELD(std::string, sentence, "The verdict in words.");
   MEMBER(verdict,
@@ -90,7 +92,7 @@ struct Benchmark {
          "the order. counts differ: the counts depend on the order, but no difference of time is proven. unknown:"
          " the benchmark was not counted.");
   Verdict verdict = Verdict::kUnknown;
-  MEMBER(time, "The time in order compared with the time alone.");
+  MEMBER(time, "The benchmark's time in the program's order, compared with its time alone.");
   Measured<TimeInOrder> time{NotAvailable{"nothing was timed"}};
 };
 
@@ -99,28 +101,34 @@ using Variables = std::map<std::string, std::string>;
 struct Pin {
   RESULT("pin", "A setting under which no benchmark depends on the order.");
   FIELD(std::string, name, "Name of the setting among the remedies of zerotax advise.");
-  FIELD(Variables, env, "Its variables.", kMayBeEmpty);
-  FIELD(std::string, line, "The words to put before the command.");
+  FIELD(Variables, env, "Environment variables of the setting.", kMayBeEmpty);
+  FIELD(std::string, line, "Text to put before the command to apply the setting.");
   FIELD(std::string, benchmark, "The benchmark that depended most on the order.");
-  FIELD(double, alone_ns, "Median time of that benchmark alone under the setting, in nanoseconds.");
-  FIELD(double, in_order_ns, "Median time of that benchmark in order under the setting, in nanoseconds.");
-  MEMBER(time, "The time of that benchmark in order compared with its time alone, under the setting.");
+  FIELD(double, alone_ns, "Median time of the benchmark `benchmark` alone under the setting, in nanoseconds.");
+  FIELD(double, in_order_ns,
+        "Median time of the benchmark `benchmark` in the program's order under the setting, in nanoseconds.");
+  MEMBER(
+      time,
+      "The time of the benchmark `benchmark` in the program's order under the setting, compared with its time alone.");
   Measured<TimeInOrder> time{NotAvailable{"nothing was timed"}};
 };
 
 struct Report : DocumentHead {
   RESULT("zerotax bench",
-         "Benchmarks of a program that depend on those that run before them, as written by `zerotax bench --json "
-         "FILE -- ./benchmark`.");
+         "Benchmarks of a program that depend on the benchmarks before them, as written by `zerotax bench --json FILE "
+         "-- ./benchmark`.");
   SCHEMA_FIELD("zerotax.bench/1");
   VERSION_FIELD();
   STARTED_FIELD();
-  MEMBER(command, "The words of the command line.", kMayBeEmpty);
+  MEMBER(command, "The command line, as a list of words.", kMayBeEmpty);
   ENVIRONMENT_FIELD();
-  FIELD(std::vector<std::string>, program, "The words of the program.", least_items(1), kMayBeEmpty);
-  FIELD(std::size_t, rounds, "Number of pairs of times, alone and in order, of each benchmark.", least(1));
+  FIELD(std::vector<std::string>, program, "The benchmark program and its arguments.", least_items(1), kMayBeEmpty);
+  FIELD(std::size_t, rounds,
+        "Number of timed pairs of runs of each benchmark: one run alone, and one run in the program's order.",
+        least(1));
   FIELD(std::vector<Benchmark>, benchmarks, "The benchmarks, in the order of the program.");
-  FIELD(std::vector<std::string>, tried, "Settings that were tried and do not end the dependence.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, tried, "Settings that were tried, under which benchmarks still depend on the order.",
+        kMayBeEmpty);
   FIELD(std::string, sentence, "The verdict in one sentence.");
   FIELD(std::string, next, "The command to use in CI.");
   FIELD(Completion, state, "interrupted: a signal arrived before everything was measured.");

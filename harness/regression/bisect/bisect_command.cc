@@ -72,8 +72,8 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   question.grid = options.common.grid();
   if (question.is_of_a_point()) {
     if (question.grid.sizes.size() != 1) {
-      throw UsageError(question.grid.sizes.empty() ? "--expect applies to one size, and none is given"
-                                                   : "--expect applies to one size, and several are given",
+      throw UsageError(question.grid.sizes.empty() ? "--expect applies to one size, but no size is given"
+                                                   : "--expect applies to one size, but several sizes are given",
                        "add --size once, as in --size 20MiB");
     }
     question.place = {options.case_name, question.grid.sizes.front(), options.touch,

@@ -68,10 +68,11 @@ void check_out(const std::string& out) {
   if (!fs::exists(fs::symlink_status(out, failure))) {
     const fs::path parent = absolute_path(out).lexically_normal().parent_path();
     if (fs::is_directory(parent, failure)) return;
-    throw UsageError(fmt::format("--out '{}': there is no folder {}", out, parent.string()), "make it first");
+    throw UsageError(fmt::format("--out '{}': there is no folder {}", out, parent.string()),
+                     "create that folder first");
   }
   if (!fs::is_directory(out, failure))
-    throw UsageError(fmt::format("--out '{}' is not a folder", out), "give a new one");
+    throw UsageError(fmt::format("--out '{}' is not a folder", out), "give --out a new folder");
   if (fs::exists(out + "/" + kDocument, failure) || fs::exists(out + "/fleet", failure) || fs::is_empty(out, failure)) {
     std::vector<NamedPath> outputs;
     for (const char* name : {kDocument, kTable, kFigure}) outputs.push_back({"--out DIR", out + "/" + name});

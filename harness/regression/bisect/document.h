@@ -16,7 +16,7 @@ struct CommitEntry {
         form("^[0-9a-f]{40}([0-9a-f]{24})?$"));
   FIELD(Measured<std::string>, tag, "The tag by which the version was requested.");
   FIELD(std::string, date, "Time of the commit, in the author's time zone (ISO 8601).", kMayBeEmpty);
-  FIELD(std::string, author, "Name and address of the author.", kMayBeEmpty);
+  FIELD(std::string, author, "Name and email address of the author.", kMayBeEmpty);
   FIELD(std::string, subject, "First line of the commit message.", kMayBeEmpty);
   FIELD(std::string, name, "Name of the version in this document: its tag, or the first ten digits of the commit.");
   FIELD(std::string, package, "The package of Debian, in the form for --allocator NAME=WORD. Absent for a commit.",
@@ -33,7 +33,7 @@ struct AnsweredCommit : CommitEntry {
 
 struct BuildEntry {
   RESULT("build", "The build of a version.");
-  FIELD(Build::State, state, "How building ended.");
+  FIELD(Build::State, state, "Outcome of the build.");
   FIELD(double, seconds, "Duration of the build, in seconds.");
   FIELD(bool, earlier, "Whether an earlier run built the version.");
   FIELD(std::string, log, "Path of a file with the whole output of the commands.");
@@ -59,9 +59,9 @@ struct VersionEntry : CommitEntry {
         "on one host.",
         kAbsentIfEmpty);
   FIELD(std::optional<std::vector<thresholds::Piece>>, pieces,
-        "The behavior of calloc by size, with nothing touched, on the main thread, in the steady state. All sizes"
-        " of the range if thresholds were searched, otherwise the measured sizes. Absent if the version was not "
-        "measured.");
+        "The behavior of calloc by size, in the steady state on the main thread, if the program writes nothing to the "
+        "blocks. All sizes of the range if thresholds were searched, otherwise the measured sizes. Absent if the "
+        "version was not measured.");
   FIELD(std::optional<JsonOf<baseline::BaselineEntry>>, baseline,
         "All measurements of the version. Absent for a program, and if the version was not measured.",
         as_in("baseline.schema.json#/$defs/zerotax_baseline"));
@@ -80,10 +80,10 @@ struct DocumentBegin {
   VERSION_FIELD();
   FIELD(Completion, state, "interrupted: a signal arrived before everything was measured.");
   STARTED_FIELD();
-  FIELD(std::vector<std::string>, command, "The words of the command line.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, command, "The command line, as a list of words.", kMayBeEmpty);
   MEMBER(environment,
-         "The machine and kernel. For a history on several hosts, those on which versions that differ were "
-         "measured again.",
+         "The machine and kernel. For a history on several hosts, the machine and kernel on which the differing "
+         "versions were measured again.",
          as_in("run.schema.json#/properties/environment"));
   FIELD(std::string, repository, "The folder of --repo, or Debian if its packages were measured.");
   FIELD(Recipe, recipe, "The recipe by which each version was built.");
@@ -94,8 +94,8 @@ inline constexpr const char* kOfEither = R"({"oneOf": [{"required": ["allocator"
 
 struct SearchedSizes {
   RESULT("searched sizes", "Sizes between which thresholds were searched.");
-  FIELD(std::uint64_t, from_bytes, "The smallest size, in bytes.");
-  FIELD(std::uint64_t, to_bytes, "The largest size, in bytes.");
+  FIELD(std::uint64_t, from_bytes, "The smallest size searched, in bytes.");
+  FIELD(std::uint64_t, to_bytes, "The largest size searched, in bytes.");
 };
 
 using EnvironmentsByHost = std::map<std::string, Environment>;
@@ -124,13 +124,13 @@ struct HistoryDocument : DocumentBegin {
 
 struct QuestionEntry {
   RESULT("question", "The question that each version answers.");
-  FIELD(std::string, text, "The expectation, or 'as' and the good version.");
+  FIELD(std::string, text, "The expectation as text, or 'as' followed by the name of the good version.");
   FIELD(double, timeout_s, "Time limit of one point, or of one run of the command, in seconds.");
   FIELD(std::optional<baseline::PointIdentity>, place,
         "The point at which the expectation was measured. Absent if the expectation does not apply to a single point.");
   FIELD(Grid, grid,
-        "The measurements of the found commit and of the commit before it; without an expectation, those of each "
-        "version.");
+        "The measurements of the found commit and of the commit before it; without an expectation, the measurements of "
+        "each version.");
 };
 
 struct FindingEntry {
@@ -144,13 +144,13 @@ struct FoundCommit : AnsweredCommit {
   RESULT("commit that was found", "The commit at which the answer changes.");
   BASE_FIELDS(AnsweredCommit);
   FIELD(std::string, diffstat,
-        "The files that the commit changed, as shown by git: the first 40, and the sum. If a merge brought the "
-        "change, those of `origin`.",
+        "The files that the commit changed, as git shows them: the first 40, and the totals. If a merge brought the "
+        "change, the files of `origin`.",
         kMayBeEmpty);
   FIELD(AnsweredCommit, before, "The commit before the found commit.");
   FIELD(Measured<std::string>, library, "Path of the library that was built from the commit.");
   FIELD(Measured<std::string>, version, "Version, as reported by the library.");
-  FIELD(Measured<Difference>, difference, "All changes of the commit.");
+  FIELD(Measured<Difference>, difference, "All changes of metrics and thresholds that the commit made.");
   FIELD(std::vector<FindingEntry>, findings,
         "Findings that only the commit has; for a fix, findings that only the commit before it has.");
 };

@@ -206,8 +206,7 @@ void Expectation::take_value(const std::string& value) {
       refuse_word(fmt::format("--expect: {} is never '{}'", name_, value), value, words);
     }
     if (!is("==") && !is("!=")) {
-      throw UsageError(fmt::format("--expect: {} is a word, which is neither more nor less than another", name_),
-                       "choose == or !=");
+      throw UsageError(fmt::format("--expect: {} is a word, and words have no order", name_), "choose == or !=");
     }
     word_ = value;
     return;

@@ -80,7 +80,7 @@ fs::path git_folder_at(const fs::path& folder) {
   if (const auto text = text_at(inside)) {
     fs::path own = text->starts_with(kMark) ? folder / line_in(*text).substr(kMark.size()) : fs::path();
     if (!own.empty() && is_git_folder(own)) return own;
-    throw UsageError(fmt::format("{} does not lead to a git repository", inside.string()), kGiveRepository);
+    throw UsageError(fmt::format("{} does not point to a git repository", inside.string()), kGiveRepository);
   }
   for (const fs::path& own : {inside, folder}) {
     if (is_git_folder(own)) return own;
@@ -99,7 +99,7 @@ fs::path git_folder_of(const std::string& folder) {
     // Refuses the repository. Otherwise a stranger's repository in /tmp would decide what is built.
     if (!found.empty() && at != start && !is_of_trusted_user(found.string())) {
       throw UsageError(fmt::format("--repo '{}' is below {}, a repository of another user", folder, at.string()),
-                       fmt::format("to build what that user wrote, give --repo {}", at.string()));
+                       fmt::format("to build that user's code, give --repo {}", at.string()));
     }
     if (!found.empty()) return found;
     if (at == at.root_path()) {
@@ -192,7 +192,7 @@ void add_objects(const fs::path& folder, int depth, std::set<fs::path>& seen, Fo
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.starts_with('#')) continue;
     if (line.starts_with('"')) {
-      throw UsageError(fmt::format("{} has a path in quotes", (objects / "info" / "alternates").string()),
+      throw UsageError(fmt::format("{} contains a path in quotes", (objects / "info" / "alternates").string()),
                        "give a clone of the repository");
     }
     add_objects(objects / line, depth + 1, seen, found);

@@ -25,7 +25,7 @@ std::unique_ptr<fleet::Work> make_version_work(const Json& description, const st
   try {
     return std::make_unique<VersionWork>(description.get<VersionPlan>());
   } catch (const Json::exception& failure) {
-    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete it, and start again");
+    throw UsageError(fmt::format("{} is damaged: {}", file, failure.what()), "delete the file, and start again");
   }
 }
 

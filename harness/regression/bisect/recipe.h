@@ -18,12 +18,12 @@ struct RecipeTool {
 struct RecipeEntry {
   RESULT("recipe", "The recipe by which each version was built (recipe.schema.json).");
   FIELD(std::string, allocator, "Name of the allocator, or of the command.");
-  FIELD(std::vector<std::string>, build, "Commands for sh, in order.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, build, "Shell commands that build the version, in order.", kMayBeEmpty);
   FIELD(std::vector<std::string>, library,
-        "Patterns of the library's path, or its packages in Debian; empty for a program.", kMayBeEmpty);
+        "Patterns of the path of the built library, or names of Debian packages; empty for a program.", kMayBeEmpty);
   FIELD(std::vector<std::string>, beside, "Patterns of files that the library loads.", kMayBeEmpty);
-  FIELD(std::vector<std::string>, keep,
-        "Patterns of those build files that the command needs. Absent for an allocator.", kAbsentIfEmpty, kMayBeEmpty);
+  FIELD(std::vector<std::string>, keep, "Patterns of the build files that the command needs. Absent for an allocator.",
+        kAbsentIfEmpty, kMayBeEmpty);
 };
 
 /// How to build a version of an allocator or a program. The data comes from allocators/<name>/recipe.json

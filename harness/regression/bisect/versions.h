@@ -25,7 +25,7 @@ struct MeasuredCommand {
         "Words of the command. {source} stands for the folder of a version's files, {build} for an empty folder "
         "beside it. A relative path is below {source}.",
         least_items(1), kMayBeEmpty);
-  MEMBER(rounds, "The maximum number of runs in each version; there are at least three.", least(1));
+  MEMBER(rounds, "The maximum number of runs in each version; the minimum is three.", least(1));
   std::uint64_t rounds = 3;
   std::string library{};  ///< for a recording: path of the version's allocator, below {source} or {build}; otherwise
                           ///< empty
@@ -116,7 +116,7 @@ ENUM_WORDS(Version::State, "not_measured", "measured", "not_built", "no_library"
 /// evidence.
 struct Unusable {
   RESULT("unusable");
-  FIELD(std::string, unusable, "The reason.");
+  FIELD(std::string, unusable, "Reason why the version cannot be used.");
   FIELD(double, timeout_s, "The time limit, in seconds.");
 };
 

@@ -77,7 +77,7 @@ constexpr std::int64_t kMostRounds = 1000;
 /// Returns the only value of an option. Other comparisons allow several values.
 template <typename Value>
 Value only(const char* option, const std::vector<Value>& given, const Value& otherwise) {
-  if (given.size() > 1) throw UsageError(fmt::format("several {} with --along", option), "give one");
+  if (given.size() > 1) throw UsageError(fmt::format("--along takes only one {}", option), "give one");
   return given.empty() ? otherwise : given.front();
 }
 

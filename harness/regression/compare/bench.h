@@ -15,7 +15,7 @@ namespace zerotax::compare {
 struct BenchFile {
   RESULT("file", "A file that is compared.");
   FIELD_AS("file", std::string, path, "Path of the file.");
-  FIELD(std::vector<std::string>, program, "The words of the program.", kMayBeEmpty);
+  FIELD(std::vector<std::string>, program, "The benchmark program and its arguments.", kMayBeEmpty);
   ENVIRONMENT_FIELD();
   Json environment;
   std::vector<bench::Benchmark> benchmarks;  ///< absent from the document
@@ -36,8 +36,8 @@ struct BenchChange {
 };
 
 struct BenchSide {
-  RESULT("benchmark side", "One iteration in one file.");
-  MEMBER(ns, "Median time in nanoseconds.");
+  RESULT("benchmark side", "Time and counts of one iteration, in one of the two files.");
+  MEMBER(ns, "Median time of one iteration, in nanoseconds.");
   Measured<double> ns{NotAvailable{"not timed"}};
   MEMBER(counts, "The counts, with the same keys as in a document of bench.");
   Measured<bench::Counts> counts{NotAvailable{"not in this file"}};
@@ -56,9 +56,9 @@ struct ComparedBenchmark {
            "and less of others, or only another number of calls. skipped: not compared.",
            kBenchVerdicts);
   FIELD(std::string, reason, "The reason why the benchmark is skipped; otherwise empty.", kMayBeEmpty);
-  FIELD_AS("old", BenchSide, before, "The benchmark in OLD.");
-  FIELD_AS("new", BenchSide, after, "The benchmark in NEW.");
-  FIELD(std::vector<BenchChange>, changes, "Counts that differ.");
+  FIELD_AS("old", BenchSide, before, "Time and counts of the benchmark in OLD.");
+  FIELD_AS("new", BenchSide, after, "Time and counts of the benchmark in NEW.");
+  FIELD(std::vector<BenchChange>, changes, "Counts that differ between OLD and NEW.");
 };
 
 struct BenchComparison {
@@ -72,7 +72,7 @@ struct BenchComparison {
            kBenchVerdicts);
   FIELD(std::string, sentence, "The verdict in one sentence.");
   FIELD(std::vector<std::string>, notes, "Notes that qualify the verdict, a sentence each.");
-  FIELD_AS("old", BenchFile, before, "The earlier file.");
+  FIELD_AS("old", BenchFile, before, "The earlier file, OLD.");
   FIELD_AS("new", BenchFile, after, "The file that is compared with OLD.");
   FIELD(std::vector<ComparedBenchmark>, benchmarks,
         "Each benchmark alone and in order, in the order of OLD. Benchmarks that exist only in NEW come last.");

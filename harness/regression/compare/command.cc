@@ -142,7 +142,8 @@ CompareReport measure(const Options& options) {
 /// Refuses more than two runs for outputs and options that support only two sides.
 void check_more(const Options& options, bool files) {
   if (options.more.empty()) return;
-  if (!files) throw UsageError("allocators are compared two at a time", "measure each, and compare the stored runs");
+  if (!files)
+    throw UsageError("allocators are compared two at a time", "measure each allocator, and compare the stored runs");
   std::vector<NamedPath> outputs = options.exchange.outputs();
   outputs.insert(outputs.end(), {{"--csv", options.csv}, {"--benchmark-json", options.google}});
   for (const NamedPath& each : outputs) {
@@ -235,7 +236,8 @@ ExitStatus compare_either(const Options& options) {
   const auto other = std::find_if(options.explain.begin(), options.explain.end(),
                                   [](const std::string& word) { return word != "all"; });
   if (other != options.explain.end()) {
-    throw UsageError(fmt::format("--explain {} names no point", *other), "with commands, give --explain all");
+    throw UsageError(fmt::format("--explain {} names no point", *other),
+                     "give --explain all, because commands have no points");
   }
   return compare_programs(options, words);
 }
@@ -245,7 +247,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   const char* what =
       "a run (results folder, run.json), a file of bench --json, or an allocator: NAME, NAME=PATH, or a library's path";
   arguments.option("OLD", options->before, what).path();
-  arguments.option("NEW", options->after, "the run, file or allocator to compare with OLD, of the same kind").path();
+  arguments
+      .option("NEW", options->after, "the run, file or allocator to compare with OLD; OLD and NEW are of the same kind")
+      .path();
   options->of_points.push_back(
       arguments.option("MORE", options->more, "further stored runs, each of which is compared with OLD").path());
   arguments
@@ -265,8 +269,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_cost(arguments, options->cost);
   arguments
       .option("--explain", options->explain,
-              "explain the verdict on this point, a number or a name (repeatable); with commands, all: list every"
-              " change")
+              "explain the verdict on the point with this number or name (repeatable); for commands, all lists every "
+              "change")
       .shown_as("POINT")
       .repeatable();
   add_plot_option(arguments, options->plot, "show the ratio of each point");

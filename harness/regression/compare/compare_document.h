@@ -23,7 +23,7 @@ struct RatioInterval {
 };
 
 struct TimeEntry {
-  RESULT("time", "The evidence of the pairs about time.");
+  RESULT("time", "Comparison of times over all pairs of processes.");
   FIELD(std::string, verdict, "The verdict on time alone.", one_of("same|faster|slower|ambiguous"));
   FIELD(double, ratio, "Hodges-Lehmann estimate of NEW over OLD.", above(0));
   FIELD(double, band, "The noise band. A ratio between the inverse of this value and this value is not a difference.",
@@ -60,9 +60,9 @@ struct SideEntry {
 };
 
 struct PairEntry {
-  RESULT("pair", "A pair of processes.");
-  FIELD(double, old_ns, "Median operation of OLD, in nanoseconds.", above(0));
-  FIELD(double, new_ns, "Median operation of NEW, in nanoseconds.", above(0));
+  RESULT("pair", "Times of a pair of processes.");
+  FIELD(double, old_ns, "Median time of one operation of OLD, in nanoseconds.", above(0));
+  FIELD(double, new_ns, "Median time of one operation of NEW, in nanoseconds.", above(0));
   FIELD(std::string, first, "The process that ran first, chosen at random.", one_of("old|new"));
 };
 
@@ -72,22 +72,22 @@ struct PointEntry {
   FIELD_AS("case", std::string, case_name, "Name of the case.");
   FIELD(std::uint64_t, size_bytes, "Bytes requested from calloc.", least(1));
   FIELD(double, touch, "Fraction of the pages that the program writes.", most(1));
-  FIELD(std::string, thread, "The thread that allocates.", kThreads);
+  FIELD(std::string, thread, "The thread that calls the allocator.", kThreads);
   FIELD(CompareKind, verdict, "The verdict on the point (docs/compare.md).");
   FIELD(std::string, reason, "The reason for the verdict, in words.");
   FIELD(std::vector<WorkEntry>, work, "Metrics that are compared exactly; empty if the point is INVALID.");
-  FIELD(Measured<TimeEntry>, time, "The evidence of the pairs about time.");
+  FIELD(Measured<TimeEntry>, time, "Comparison of times over all pairs of processes.");
   FIELD(Measured<std::string>, change,
-        "The change of the time, as a share of OLD's. For runs that were made separately, it comes from the "
-        "medians alone, and decides nothing.");
+        "Relative change of the time, NEW / OLD - 1. For runs that were made separately, the change comes from the "
+        "medians alone, and decides no verdict.");
   FIELD(Measured<std::string>, change_interval, "The 95 % interval of the change.");
-  FIELD_AS("old", SideEntry, before, "Results of OLD.");
-  FIELD_AS("new", SideEntry, after, "Results of NEW.");
+  FIELD_AS("old", SideEntry, before, "Measurements of OLD at the point.");
+  FIELD_AS("new", SideEntry, after, "Measurements of NEW at the point.");
   FIELD(std::vector<PairEntry>, pairs, "Every pair of processes, in the order in which they were measured.");
 };
 
 struct ThingEntry {
-  RESULT("side", "OLD or NEW.");
+  RESULT("side", "One side of the comparison, OLD or NEW.");
   FIELD(std::string, label, "The allocator or the run, in one line.");
   FIELD(Json, what, "An allocator, or the path of a run as given on the command line.", with(R"({"anyOf": [
     {"$ref": "run.schema.json#/$defs/allocator"},
@@ -109,19 +109,20 @@ struct SelfTest {
 };
 struct FalseAlarms {
   RESULT("false alarms", "Rates at which a comparison of equals shows a difference.");
-  MEMBER(shuffled, "The rate with OLD and NEW exchanged at random within the measured pairs.");
-  MEMBER(self_test, "The rate in whole comparisons of OLD with itself, which benchmark-compare-alarms makes.");
+  MEMBER(shuffled, "Rate of differences when OLD and NEW are exchanged at random within the measured pairs.");
+  MEMBER(self_test,
+         "Rate of differences in whole comparisons of OLD with itself, which benchmark-compare-alarms makes.");
   Measured<ShuffledAlarms> shuffled{NotAvailable{"there are no pairs of processes"}};
   Measured<SelfTest> self_test{NotAvailable{"benchmark-compare-alarms counts them"}};
 };
 
 struct KindCounts {
   RESULT("verdict counts", "Number of points for each verdict.");
-  FIELD_AS("SAME", std::size_t, same, "Points that are SAME.");
-  FIELD_AS("FASTER", std::size_t, faster, "Points that are FASTER.");
-  FIELD_AS("SLOWER", std::size_t, slower, "Points that are SLOWER.");
-  FIELD_AS("AMBIGUOUS", std::size_t, ambiguous, "Points that are AMBIGUOUS.");
-  FIELD_AS("INVALID", std::size_t, invalid, "Points that cannot be compared.");
+  FIELD_AS("SAME", std::size_t, same, "Number of points with the verdict SAME.");
+  FIELD_AS("FASTER", std::size_t, faster, "Number of points with the verdict FASTER.");
+  FIELD_AS("SLOWER", std::size_t, slower, "Number of points with the verdict SLOWER.");
+  FIELD_AS("AMBIGUOUS", std::size_t, ambiguous, "Number of points with the verdict AMBIGUOUS.");
+  FIELD_AS("INVALID", std::size_t, invalid, "Number of points that cannot be compared.");
 };
 
 struct CompareDocument {
@@ -142,7 +143,9 @@ struct CompareDocument {
         "Whether both sides were measured now, in pairs of processes; false if two stored runs were read.");
   FIELD_AS("old", ThingEntry, before, "The reference of the comparison.");
   FIELD_AS("new", ThingEntry, after, "The side that is compared with OLD.");
-  FIELD(std::string, cost, "The compared time: of calloc, or of calloc, touch and free together.", kCosts);
+  FIELD(std::string, cost,
+        "The compared time: the time of calloc, or the total time of calloc, of writing the pages and of free.",
+        kCosts);
   FIELD(std::optional<unsigned>, pairs_per_point,
         "Pairs of processes planned at each point; null if stored runs were read.", least(1), kNullIfEmpty);
   FIELD(CompareMethod, method, "The method by which times are judged.");
@@ -157,8 +160,8 @@ CompareDocument compare_document(const CompareReport& report);
 
 struct BracketEntry {
   RESULT("bracket", "The nearest clear places on either side, or the clearest places if no place is clear.");
-  FIELD(double, from, "The place below.");
-  FIELD(double, to, "The place above.");
+  FIELD(double, from, "The nearest place below the crossing.");
+  FIELD(double, to, "The nearest place above the crossing.");
   FIELD(double, ratio_from, "Median ratio at the place below.", above(0));
   FIELD(double, ratio_to, "Median ratio at the place above.", above(0));
 };
@@ -192,15 +195,15 @@ struct StretchEntry {
 
 struct UnprovenEntry {
   RESULT("unproven", "Places where the other allocator may be cheaper.");
-  FIELD(double, from, "First of the places.");
-  FIELD(double, to, "Last of the places.");
+  FIELD(double, from, "First place where the other allocator may be cheaper.");
+  FIELD(double, to, "Last place where the other allocator may be cheaper.");
   FIELD(std::string, cheaper, "Name of the allocator that may be cheaper.");
   FIELD(double, ratio, "Median ratio at the clearest place.", above(0));
   FIELD(double, share, "Share of the resamples in which the same allocator is cheaper at the clearest place.", most(1));
 };
 
 struct AlongPair {
-  RESULT("pair along an axis", "A pair of processes.");
+  RESULT("pair along an axis", "Times of a pair of processes.");
   FIELD(double, a_ns, "Median cost of a steady operation of A, in nanoseconds.", above(0));
   FIELD(double, b_ns, "Median cost of a steady operation of B, in nanoseconds.", above(0));
   FIELD(std::string, first, "The allocator that ran first.", one_of("a|b"));
@@ -208,15 +211,15 @@ struct AlongPair {
 
 struct MedianRatio {
   RESULT("median ratio", "Median ratio of the pairs, and its confidence interval by bootstrap.");
-  FIELD(double, median, "The median.", above(0));
-  FIELD(double, low, "Lower end of the interval.", above(0));
-  FIELD(double, high, "Upper end of the interval.", above(0));
+  FIELD(double, median, "Median ratio of the pairs.", above(0));
+  FIELD(double, low, "Lower end of the ratio's confidence interval.", above(0));
+  FIELD(double, high, "Upper end of the ratio's confidence interval.", above(0));
 };
 
 struct PlaceEntry {
-  RESULT("measured place", "One measured place.");
+  RESULT("measured place", "Measurements at one place on the axis.");
   FIELD(std::uint64_t, size_bytes, "Size of the block, in bytes.", least(1));
-  FIELD(double, touch, "Fraction of its pages that the program writes.", most(1));
+  FIELD(double, touch, "Fraction of the block's pages that the program writes, from 0 to 1.", most(1));
   FIELD(unsigned, pass, "Number of the refinement pass that added the place, from 1; 0 for a place of the first grid.");
   FIELD(std::string, left_out, "The reason why the place is unusable; null for a usable place.", kNullIfEmpty);
   FIELD(std::vector<AlongPair>, pairs, "The pairs of processes, in the order in which they were measured.");
@@ -227,10 +230,10 @@ struct PlaceEntry {
 struct AlongDocument {
   std::string schema = "zerotax.crossover/1";
   RESULT("zerotax compare --along",
-         "The places where the cheaper of two allocators changes, and the pairs of processes that show it. "
-         "Written by zerotax compare A B --along AXIS --json. A ratio is the cost of A divided by the cost of B. "
-         "Below 1, A is cheaper. A place is in bytes, or a fraction. JSON Schema cannot express that low <= high,"
-         " nor that there is one more stretch than there are crossings.");
+         "The places on an axis where the cheaper of two allocators changes, and the pairs of processes that show the "
+         "change. Written by zerotax compare A B --along AXIS --json. A ratio is the cost of A divided by the cost of "
+         "B. Below 1, A is cheaper. A place is a size in bytes, or a fraction of written pages. JSON Schema cannot "
+         "express that low <= high, nor that there is one more stretch than there are crossings.");
   static constexpr const char* kMore = R"({"allOf": [
     {"if": {"properties": {"by": {"const": "size"}}},
      "then": {"properties": {"size_bytes": {"type": "null"}, "touch": {"type": "number"}}},
@@ -253,7 +256,9 @@ struct AlongDocument {
   FIELD(std::optional<double>, touch, "Fraction of the pages that the program writes; null if the fraction varies.",
         most(1), kNullIfEmpty);
   FIELD(std::string, thread, "The thread that calls the allocator.", kThreads);
-  FIELD(std::string, cost, "The compared time: of calloc, or of calloc, touch and free together.", kCosts);
+  FIELD(std::string, cost,
+        "The compared time: the time of calloc, or the total time of calloc, of writing the pages and of free.",
+        kCosts);
   FIELD(unsigned, pairs_per_point, "Number of pairs of processes at each place.", least(3));
   FIELD(std::size_t, resamples, "Number of bootstrap resamples.", least(1));
   FIELD(std::uint64_t, seed, "Seed of the bootstrap, which is always the same.");

@@ -12,17 +12,17 @@ namespace zerotax::compare {
 
 struct TimedPair {
   RESULT("pair of runs", "Runs of both commands without the recorder, one right after the other.");
-  FIELD(double, before_cpu_ns, "User and system time of OLD with its descendants.");
-  FIELD(double, after_cpu_ns, "User and system time of NEW with its descendants.");
-  FIELD(double, before_wall_ns, "Wall time of OLD.");
-  FIELD(double, after_wall_ns, "Wall time of NEW.");
+  FIELD(double, before_cpu_ns, "User and system time of OLD and its descendants, in nanoseconds.");
+  FIELD(double, after_cpu_ns, "User and system time of NEW and its descendants, in nanoseconds.");
+  FIELD(double, before_wall_ns, "Wall time of OLD, in nanoseconds.");
+  FIELD(double, after_wall_ns, "Wall time of NEW, in nanoseconds.");
 };
 
 struct ComparedTime {
-  RESULT("compared time", "A kind of time in both commands.");
-  FIELD(std::string, name, "The kind of time.", one_of("CPU time|wall time"));
-  FIELD(double, before_ns, "Median of OLD, in nanoseconds.");
-  FIELD(double, after_ns, "Median of NEW, in nanoseconds.");
+  RESULT("compared time", "CPU time or wall time of both commands.");
+  FIELD(std::string, name, "Kind of time: CPU or wall.", one_of("CPU time|wall time"));
+  FIELD(double, before_ns, "Median time of OLD, in nanoseconds.");
+  FIELD(double, after_ns, "Median time of NEW, in nanoseconds.");
   FIELD(TimeVerdict::Kind, verdict, "The verdict, by the rules of zerotax compare.", kTimeWords);
   FIELD(TimeRatio, ratio, "The ratio of NEW to OLD.");
   FIELD(double, p, "P-value of Wilcoxon's signed-rank test, corrected for the two kinds of time.");
@@ -40,7 +40,7 @@ struct ProgramComparison {
   MEMBER_AS("advice", counts.advice,
             "A change of the program that would undo the increase. Absent if the counts suggest none.", kAbsentIfEmpty);
   MEMBER_AS("changes", counts.changes, "Metrics whose ranges do not overlap: worse, then better, then neither.");
-  MEMBER_AS("sites", counts.sites, "Call sites that differ, those with the most bytes first.");
+  MEMBER_AS("sites", counts.sites, "Call sites whose counts differ from the baseline, in descending order of bytes.");
   MEMBER_AS("not_compared", counts.not_compared, "Metrics that were not compared, each with the reason.");
   FIELD(std::string, sentence, "The verdict on counts and CPU time in one sentence.");
   MEMBER(passed,

@@ -19,9 +19,9 @@ using Figures = std::vector<Measured<std::int64_t>>;
 struct Work {
   RESULT("work",
          "The metrics of every process, which are compared exactly: more is worse. Empty if none was measured.");
-  FIELD(Figures, zeroed_bytes, "Bytes zeroed by calloc.");
+  FIELD(Figures, zeroed_bytes, "Bytes that calloc zeroed.");
   FIELD(Figures, redundant_zeroed_bytes, "Zeroed bytes that were already zero.");
-  FIELD(Figures, faults, "Minor faults in calloc, touch and free.");
+  FIELD(Figures, faults, "Minor faults in calloc, in the program's writes to the block, and in free.");
   FIELD(Figures, syscalls, "System calls in calloc and free.");
   bool operator==(const Work&) const = default;
 };

@@ -18,8 +18,8 @@ struct SelfTest : DocumentHead {
   MEMBER(command, "The command line, verbatim.", least_items(1), kMayBeEmpty);
   ENVIRONMENT_FIELD();
   FIELD(Goal, goal, "The metric to reduce.");
-  FIELD(std::size_t, advices, "Searches that finished.");
-  FIELD(std::size_t, recommended, "Searches that recommended a remedy: false alarms.");
+  FIELD(std::size_t, advices, "Number of searches that finished.");
+  FIELD(std::size_t, recommended, "Number of searches that recommended a remedy: false alarms.");
   FIELD(std::vector<Figures>, runs, "All runs, in the order in which they ran. All of them are in the present state.");
 };
 

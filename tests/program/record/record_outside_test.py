@@ -434,7 +434,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path):
     assert "invalid --seconds nan" in refused("--pid", os.getpid(), "--seconds", "nan")
     assert "--seconds without --pid" in refused("--seconds", 5, "--", "true")
     assert "--pid is given" in refused("--pid", os.getpid(), "--allocator", "mimalloc")
-    assert "cannot be seen from outside" in refused("--pid", os.getpid(), "--weight", "redundant", "--svg", tmp_path / "a.svg")
+    assert "needs zerotax's library" in refused("--pid", os.getpid(), "--weight", "redundant", "--svg", tmp_path / "a.svg")
     kthreadd = pathlib.Path("/proc/2/comm")  # the process is invisible in another PID namespace
     if kthreadd.exists() and kthreadd.read_text() == "kthreadd\n":
         assert "thread of the kernel" in refused("--pid", 2)

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kAgain = "delete it, and start again";
+constexpr const char* kAgain = "delete the file, and start again";
 
 void make_folder(const std::string& path) {
   std::error_code failure;

@@ -67,7 +67,7 @@ SlurmJob::SlurmJob(const Work& work, const std::set<std::string>& missing, const
       progress_("measuring on Slurm", missing.size(), sum_of(seconds_)) {
   if (const auto earlier = folder_.read_plan()) {
     if (earlier->work != request.work || earlier->kind != request.kind) {
-      throw UsageError(fmt::format("{} was made for other work", folder_.path()), "give --out a new folder");
+      throw UsageError(fmt::format("{} belongs to a job with other work", folder_.path()), "give --out a new folder");
     }
     plan_ = *earlier;
     return;

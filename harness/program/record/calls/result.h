@@ -15,17 +15,19 @@ struct CallsProcess {
   FIELD(std::string, name, "File name of the program.", kMayBeEmpty);
   FIELD(std::optional<std::uint64_t>, parent,
         "Index of the process that forked this process; absent for a program that was started.");
-  FIELD(std::optional<std::uint64_t>, fork, "Number of the fork among the forks of its parent, from 0.");
-  FIELD(std::uint64_t, threads, "Threads that made calls.");
-  FIELD(std::uint64_t, mallocs, "Calls of malloc.");
-  FIELD(std::uint64_t, callocs, "Calls of calloc.");
-  FIELD(std::uint64_t, aligned, "Calls that request an alignment.");
-  FIELD(std::uint64_t, reallocs, "Calls to realloc, except calls that only freed a block.");
-  FIELD(std::uint64_t, frees, "Calls to free for a known block.");
-  FIELD(std::uint64_t, maps, "Calls by which the program itself mapped anonymous memory.");
+  FIELD(std::optional<std::uint64_t>, fork, "Index of the fork among all forks of the parent process, from 0.");
+  FIELD(std::uint64_t, threads, "Number of threads that called the allocator.");
+  FIELD(std::uint64_t, mallocs, "Number of calls to malloc.");
+  FIELD(std::uint64_t, callocs, "Number of calls to calloc.");
+  FIELD(std::uint64_t, aligned, "Number of calls that request an alignment.");
+  FIELD(std::uint64_t, reallocs, "Number of calls to realloc, without calls that only freed a block.");
+  FIELD(std::uint64_t, frees, "Number of calls to free for a known block.");
+  FIELD(std::uint64_t, maps, "Number of calls by which the program itself mapped anonymous memory.");
   FIELD(std::uint64_t, unknown_frees,
-        "Frees of blocks that were allocated before the recording began. The recording leaves out these frees.");
-  FIELD(std::uint64_t, lost_threads, "Threads whose calls are missing, because there was no room to record them.");
+        "Number of calls to free for blocks that were allocated before the recording began. The recording leaves out "
+        "these calls.");
+  FIELD(std::uint64_t, lost_threads,
+        "Number of threads whose calls are missing, because the recorder had no room for these calls.");
   FIELD(std::uint64_t, image_zeroed_bytes,
         "Bytes that the kernel zeroed for the data of the program and its libraries, and for the stack of its "
         "first thread.");
@@ -60,7 +62,7 @@ struct CallsCounts {
 struct CallsAbout {
   RESULT("zerotax record --calls: last part",
          "The last part of a file of zerotax record --calls (docs/replay.md), which describes the recording.");
-  MEMBER(schema, "Schema of this document.", one_of("zerotax.calls/1"));
+  MEMBER(schema, "Name and version of this format.", one_of("zerotax.calls/1"));
   std::string schema = "zerotax.calls/1";
   FIELD(std::string, zerotax_version, "Version of zerotax that wrote the file.", kMayBeEmpty);
   FIELD(std::string, allocator, "File name of the allocator's library in the process that made most calls.",

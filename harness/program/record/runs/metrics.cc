@@ -9,9 +9,9 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
   using enum Family;
   static const std::array<MetricRow, kMetrics> rows{{
       {kMinorFaults, "minor_faults", "page faults", Unit::kCount, true, kOfKernel,
-       "Minor page faults, without the recorder's own."},
+       "Number of minor page faults, without faults of the recorder."},
       {kZeroFillFaults, "zero_fill_faults", "zero-fill faults", Unit::kCount, true, kOfKernel,
-       "Page faults that zeroed memory."},
+       "Number of page faults that zeroed memory."},
       {kKernelZeroed, "kernel_zeroed_bytes", "memory zeroed by the kernel", Unit::kBytes, true, kOfKernel,
        "Bytes that the kernel zeroed in pages that faults populated."},
       {kFresh, "fresh_bytes", "fresh memory", Unit::kBytes, false, kOfKernel,
@@ -82,7 +82,7 @@ KeyRow key_row(Metric metric) {
 
 KeyRow key_row(SiteNumber number) {
   static constexpr KeyRow kRows[] = {
-      {"calls", "Calls.", false},
+      {"calls", "Number of calls from the code location.", false},
       {"requested_bytes", "Bytes requested.", false},
       {"kernel_zeroed_bytes", "Bytes that the kernel zeroed for blocks allocated at the site.", false},
       {"refilled_bytes", "The part of kernel_zeroed_bytes in memory that was returned before.", false},

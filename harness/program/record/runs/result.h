@@ -92,7 +92,9 @@ template <typename Enum, typename T, std::size_t kSize>
 struct ByEnum {
   static constexpr const char* kTitle =
       kSize == kMetrics ? (kIsNumber<T> ? "values" : "ranges") : (kIsNumber<T> ? "numbers" : "ranges of a place");
-  static constexpr const char* kDescription = kSize == kMetrics ? "Each metric." : "Counts of a place.";
+  static constexpr const char* kDescription =
+      kSize == kMetrics ? (kIsNumber<T> ? "The value of each metric." : "The range of each metric over the runs.")
+                        : "Counts of the calls from one code location.";
   static constexpr int kFieldsBegin = 0;
   template <int kAt>
   requires(kAt < kSize) static void visit_field(FieldAt<kAt>, auto& object, auto&& visit) {
@@ -114,9 +116,9 @@ struct Command {
   std::map<std::string, std::string> env;
 
   RESULT("command", "A command that is run several times.");
-  MEMBER(name, "The name under which the command is found.");
-  MEMBER(command, "The words of the command.", least_items(1), kMayBeEmpty);
-  MEMBER(env, "Variables that --env sets for the command.", kMayBeEmpty);
+  MEMBER(name, "Name of the command, unique in the baseline.");
+  MEMBER(command, "The command and its arguments.", least_items(1), kMayBeEmpty);
+  MEMBER(env, "Environment variables that --env sets for the command.", kMayBeEmpty);
 };
 
 /// Counts of a call stack.
