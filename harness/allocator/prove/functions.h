@@ -9,8 +9,8 @@
 namespace zerotax::prove {
 
 /// The promise of a function about the bytes of its result (process/rows.h).
-enum class Promise : std::uint8_t { kNone, kZero, kKeep, kGrown, kGrownUsable, kGrownInPlace };
-ENUM_WORDS(Promise, "none", "zero", "keep", "grown", "grown_usable", "grown_in_place")
+enum class Promise : std::uint8_t { kNone, kZero, kKeep, kGrown, kGrownUsable, kGrownUnwritten, kGrownInPlace };
+ENUM_WORDS(Promise, "none", "zero", "keep", "grown", "grown_usable", "grown_unwritten", "grown_in_place")
 
 /// A function under test. A record names a function by the function's index in the list.
 struct Function {

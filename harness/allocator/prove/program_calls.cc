@@ -74,6 +74,7 @@ void ProgramCalls::verify(const Block& block, std::uint64_t limit, const std::st
 void ProgramCalls::write(Block& block, std::uint8_t fill) {
   if (fill == kFillNone) return;
   block.fill = fill;
+  if (fill != kFillZeros) block.written_to = std::max(block.written_to, block.bytes);
   const int value = fill == kFillZeros ? 0 : block.value;
   const std::string name = block.name();
   if (fill == kFillUsable) {
@@ -140,6 +141,9 @@ void ProgramCalls::call(const Op& op) {
               .lg = op.lg,
               .is_zero = function.promise == Promise::kZero,
               .value = static_cast<int>(0x80U | (made_ & 0x7FU))};
+  if (old) block.written_to = old->written_to;
+  // As in the process: the alignment is promised only if the old block had it (process/rows.h).
+  if (old && function.has_argument("a")) block.lg = std::min(block.lg, old->lg);
   put_call(op, function, block, source);
   if (overflows(function, op)) {
     put(fmt::format("if ({}) found(\"the product overflows, and {} returned a block\");", block.name(),
@@ -176,6 +180,7 @@ void ProgramCalls::check_new(const Block& block, const Block* old, bool has_usab
   if (old != nullptr && promise != Promise::kNone) verify(*old, std::min(old->bytes, block.bytes), name);
   std::string from = "0";
   if (promise == Promise::kGrown) from = number(old == nullptr ? 0 : old->bytes);
+  if (promise == Promise::kGrownUnwritten && old != nullptr) from = number(std::max(old->bytes, old->written_to));
   if (has_usable) from = fmt::format("usable{}", block.number);
   if (promise != Promise::kNone && promise != Promise::kKeep) {
     put(fmt::format("check(\"{}\", {}, {}, {}, 0);", block.function->symbol, name, from, number(block.bytes)));

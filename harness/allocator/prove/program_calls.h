@@ -35,9 +35,10 @@ class ProgramCalls {
     std::uint64_t bytes = 0;
     const Function* function = nullptr;
     std::uint8_t lg = 0;
-    bool is_zero = false;   ///< whether the bytes that the program did not write must be zero
-    int value = 0;          ///< byte that the program writes
-    std::uint8_t fill = 0;  ///< enum fill
+    bool is_zero = false;          ///< whether the bytes that the program did not write must be zero
+    int value = 0;                 ///< byte that the program writes
+    std::uint8_t fill = 0;         ///< enum fill
+    std::uint64_t written_to = 0;  ///< no byte at or behind this offset was written, also not before a reallocation
     [[nodiscard]] std::string name() const;
   };
   using Range = std::pair<std::uint64_t, std::uint64_t>;

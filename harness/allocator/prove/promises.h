@@ -29,8 +29,8 @@ struct PromisedFunction {
   FIELD(Promise, promise,
         "Bytes that the function promises to be zero. none: no bytes. zero: all bytes. keep: no bytes, and the common "
         "part of both sizes is kept. grown: also the bytes beyond the old size. grown_usable: also the bytes beyond "
-        "the old usable size. grown_in_place: like grown_usable, and the function returns the usable size of the same "
-        "block.");
+        "the old usable size. grown_unwritten: like grown, except bytes that the program wrote before. grown_in_place: "
+        "like grown_usable, and the function returns the usable size of the same block.");
   FIELD(std::string, release, "Name of the function that frees the blocks.", kSymbolName);
   FIELD(std::vector<std::string>, release_arguments, "Arguments of the function that frees the blocks, in order.",
         kArgumentWord, kFewArguments);

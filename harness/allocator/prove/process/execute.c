@@ -103,6 +103,7 @@ static void fill(struct block* block, uint32_t key, enum fill how) {
   write_contents(block->at, block->bytes, usable, key, how);
   block->contents.key = key;
   block->contents.fill = (uint8_t)how;
+  if (how != kFillZeros && block->written_to < block->bytes) block->written_to = block->bytes;
   if (how == kFillUsable) block->keeps_zero_promise = 0;
 }
 
@@ -136,7 +137,8 @@ static void check_alignment(const struct block* block) {
 static void check_promise(const struct row* row, const struct block* block, const struct block* old, uint64_t usable) {
   uint64_t zeros_from = block->bytes;
   if (row->promise == kPromiseZero) zeros_from = 0;
-  if (row->promise == kPromiseGrown) zeros_from = old->bytes;
+  if (row->promise == kPromiseGrown || row->promise == kPromiseGrownUnwritten) zeros_from = old->bytes;
+  if (row->promise == kPromiseGrownUnwritten && zeros_from < old->written_to) zeros_from = old->written_to;
   if (row->promise == kPromiseGrownUsable || row->promise == kPromiseGrownInPlace) zeros_from = usable;
   if (old != NULL) {
     const uint64_t common = old->bytes < block->bytes ? old->bytes : block->bytes;
@@ -153,6 +155,8 @@ static void take(const struct op* op, const struct row* row, char* at, const str
   struct block* const block = &blocks[op->id];
   const uint64_t bytes = op->n * (has_argument(row, 'm') ? op->m : 1);
   *block = (struct block){.at = at, .bytes = bytes, .row = op->row, .lg = op->lg, .thread = op->thread};
+  if (old != NULL) block->written_to = old->written_to;
+  if (keeps_alignment(row) && old->lg < op->lg) block->lg = old->lg;
   if (row->promise == kPromiseGrownInPlace) {
     block->lg = old->lg;
     if (usable_size != NULL && !row->is_foreign && usable_size(at) < bytes) block->bytes = old->bytes;

@@ -12,6 +12,7 @@ struct row;
 struct block {
   char* at;
   uint64_t bytes;
+  uint64_t written_to; /* no byte at or behind this offset was written, also not before a reallocation */
   struct contents contents;
   uint32_t row;
   uint8_t lg;

@@ -15,7 +15,8 @@ uint32_t standard_rows;
 size_t (*usable_size)(void*);
 int (*trim)(size_t);
 
-static const char* const kPromises[] = {"none", "zero", "keep", "grown", "grown_usable", "grown_in_place"};
+static const char* const kPromises[] = {"none",          "zero", "keep", "grown", "grown_usable", "grown_unwritten",
+                                        "grown_in_place"};
 
 static size_t word_length(const char* at) { return strcspn(at, " \t\n"); }
 
@@ -115,6 +116,8 @@ void find_rows(void) {
   Dl_info info;
   if (dladdr(release, &info) != 0) snprintf(head->message, sizeof head->message, "%s", info.dli_fname);
 }
+
+int keeps_alignment(const struct row* row) { return has_argument(row, 'p') && has_argument(row, 'a'); }
 
 int is_usable(uint32_t row) { return rows[row].function != NULL && (head->left_out[row / 64] >> row % 64 & 1) == 0; }
 

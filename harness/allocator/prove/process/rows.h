@@ -9,15 +9,24 @@
  * size of that block; o: the address for the result, which the function otherwise returns; f: log2 of the alignment,
  * with the flag 0x40 (MALLOCX_ZERO); a number: the number itself. MOST is the largest size that the function accepts.
  * Promises: none; zero: all bytes are zero; keep: the bytes of both sizes stay (realloc); grown: also zeros from the
- * requested size of the old block on; grown_usable: also zeros from its usable size on; grown_in_place: like
- * grown_usable, and the result is the usable size of the same block (xallocx). */
+ * requested size of the old block on; grown_usable: also zeros from its usable size on; grown_unwritten: like grown,
+ * except bytes that the program wrote before; grown_in_place: like grown_usable, and the result is the usable size of
+ * the same block (xallocx). */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "prove/process/record.h"
 
-enum promise { kPromiseNone, kPromiseZero, kPromiseKeep, kPromiseGrown, kPromiseGrownUsable, kPromiseGrownInPlace };
+enum promise {
+  kPromiseNone,
+  kPromiseZero,
+  kPromiseKeep,
+  kPromiseGrown,
+  kPromiseGrownUsable,
+  kPromiseGrownUnwritten,
+  kPromiseGrownInPlace
+};
 enum { kArguments = 5, kSymbol = 64, kMostRows = 128 };
 
 struct arguments {
@@ -66,6 +75,9 @@ void find_rows(void);
 int has_argument(const struct row* row, char kind);
 /* Returns whether the row may be called. */
 int is_usable(uint32_t row);
+/* Returns whether the row reallocates with an alignment. mimalloc's functions keep the old block's offset within the
+ * alignment, so their result has the alignment only if the old block had it. */
+int keeps_alignment(const struct row* row);
 
 /* The block of argument p, and its size. */
 struct operand {
