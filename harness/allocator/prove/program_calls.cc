@@ -24,6 +24,11 @@ bool overflows(const Function& function, const Op& op) {
 
 }  // namespace
 
+std::uint8_t ProgramCalls::alignment_of(const Block& block) {
+  if (block.lg != 0) return block.lg;
+  return block.bytes >= 16 ? 4 : block.bytes >= 8 ? 3 : 0;
+}
+
 std::string ProgramCalls::Block::name() const { return fmt::format("b[{}]", number); }
 
 bool ProgramCalls::checks_contents() const {
@@ -123,7 +128,7 @@ void ProgramCalls::put_call(const Op& op, const Function& function, const Block&
   }
 }
 
-void ProgramCalls::call(const Op& op) {
+void ProgramCalls::call(Op op) {
   if (op.row >= functions_.size()) return;
   const Function& function = functions_[op.row];
   const bool has_source = function.has_argument("p");
@@ -131,6 +136,8 @@ void ProgramCalls::call(const Op& op) {
   if (has_source && found == blocks_.end()) return;
   const std::optional<Block> old = has_source ? std::optional(found->second) : std::nullopt;
   const Block* const source = old ? &*old : nullptr;
+  // As in the process (keeps_alignment in process/rows.h).
+  if (old && function.has_argument("a")) op.lg = std::min(op.lg, alignment_of(*old));
   const bool has_usable = function.promise == Promise::kGrownUsable || function.promise == Promise::kGrownInPlace;
   if (old && function.promise != Promise::kNone) verify(*old);
   ++made_;
@@ -142,8 +149,6 @@ void ProgramCalls::call(const Op& op) {
               .is_zero = function.promise == Promise::kZero,
               .value = static_cast<int>(0x80U | (made_ & 0x7FU))};
   if (old) block.written_to = old->written_to;
-  // As in the process: the alignment is promised only if the old block had it (process/rows.h).
-  if (old && function.has_argument("a")) block.lg = std::min(block.lg, old->lg);
   put_call(op, function, block, source);
   if (overflows(function, op)) {
     put(fmt::format("if ({}) found(\"the product overflows, and {} returned a block\");", block.name(),
@@ -167,7 +172,7 @@ void ProgramCalls::check_apart(const std::string& name, std::uint64_t bytes, con
 void ProgramCalls::check_new(const Block& block, const Block* old, bool has_usable) {
   const std::string name = block.name();
   const Promise promise = block.function->promise;
-  const unsigned lg = block.lg != 0 ? block.lg : block.bytes >= 16 ? 4 : 0;
+  const unsigned lg = alignment_of(block);
   if (checks(FindingKind::kMisaligned)) {
     put(fmt::format("if ((uintptr_t){} % {}) found(\"{}: not aligned to {}\");", name, std::uint64_t{1} << lg,
                     block.function->symbol, std::uint64_t{1} << lg));

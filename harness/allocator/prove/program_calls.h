@@ -46,6 +46,8 @@ class ProgramCalls {
   [[nodiscard]] bool checks(FindingKind kind) const { return !kind_ || *kind_ == kind; }
   [[nodiscard]] bool checks_contents() const;
   void put(std::string line) { lines_.push_back(std::move(line)); }
+  /// Returns the log2 of the alignment that a block must have.
+  static std::uint8_t alignment_of(const Block& block);
   static std::vector<Range> ranges_of(const Block& block);
   void verify(const Block& block, std::uint64_t limit, const std::string& name);
   void verify(const Block& block) { verify(block, block.bytes, block.name()); }
@@ -53,7 +55,7 @@ class ProgramCalls {
   void write(Block& block, std::uint8_t fill);
   [[nodiscard]] std::string expression(const std::string& symbol, const std::vector<std::string>& arguments,
                                        const Op& op, const Block* source, bool is_declared) const;
-  void call(const Op& op);
+  void call(Op op);
   void put_call(const Op& op, const Function& function, const Block& block, const Block* old);
   void check_new(const Block& block, const Block* old, bool has_usable);
   void check_apart(const std::string& name, std::uint64_t bytes, const Block* except);

@@ -125,9 +125,14 @@ static void remove_block(struct block* block) {
   block->is_live = 0;
 }
 
+/* Returns the log2 of the alignment that a block must have. */
+static uint8_t alignment_of(const struct block* block) {
+  if (block->lg != 0) return block->lg;
+  return block->bytes >= 16 ? 4 : block->bytes >= 8 ? 3 : 0;
+}
+
 static void check_alignment(const struct block* block) {
-  unsigned lg = block->lg;
-  if (lg == 0) lg = block->bytes >= 16 ? 4 : block->bytes >= 8 ? 3 : 0;
+  const unsigned lg = alignment_of(block);
   if (is_ignored(kMisaligned)) return;
   if (((uintptr_t)block->at & (((uintptr_t)1 << lg) - 1)) != 0)
     fail(kMisaligned, (uintptr_t)block->at % page_bytes(), 0, block);
@@ -156,7 +161,6 @@ static void take(const struct op* op, const struct row* row, char* at, const str
   const uint64_t bytes = op->n * (has_argument(row, 'm') ? op->m : 1);
   *block = (struct block){.at = at, .bytes = bytes, .row = op->row, .lg = op->lg, .thread = op->thread};
   if (old != NULL) block->written_to = old->written_to;
-  if (keeps_alignment(row) && old->lg < op->lg) block->lg = old->lg;
   if (row->promise == kPromiseGrownInPlace) {
     block->lg = old->lg;
     if (usable_size != NULL && !row->is_foreign && usable_size(at) < bytes) block->bytes = old->bytes;
@@ -173,11 +177,17 @@ static void take(const struct op* op, const struct row* row, char* at, const str
 }
 
 static void call(const struct op* op) {
+  static _Thread_local struct op capped;
   const struct row* const row = &rows[op->row];
   struct block* const source = has_argument(row, 'p') ? &blocks[op->block] : NULL;
   struct block old = {0};
   uint64_t usable = 0;
   if (!is_usable(op->row) || (source != NULL && !source->is_live)) return;
+  if (keeps_alignment(row) && alignment_of(source) < op->lg) {
+    capped = *op;
+    capped.lg = alignment_of(source);
+    current = op = &capped;
+  }
   if (source != NULL) {
     verify_block(source);
     if (row->promise == kPromiseGrownUsable || row->promise == kPromiseGrownInPlace) usable = usable_of(source);

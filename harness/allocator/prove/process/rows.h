@@ -76,7 +76,7 @@ int has_argument(const struct row* row, char kind);
 /* Returns whether the row may be called. */
 int is_usable(uint32_t row);
 /* Returns whether the row reallocates with an alignment. mimalloc's functions keep the old block's offset within the
- * alignment, so their result has the alignment only if the old block had it. */
+ * alignment, so such a row is called with an alignment that the old block has. */
 int keeps_alignment(const struct row* row);
 
 /* The block of argument p, and its size. */
