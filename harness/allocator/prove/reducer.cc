@@ -152,13 +152,12 @@ class Reducer {
     if (op.kind != kOpCall) return variants;
     if (op.fill != kFillNone) with([](Op& each) { each.fill = kFillNone; });
     if (op.fill != kFillNone && op.fill != kFillAll) with([](Op& each) { each.fill = kFillAll; });
-    constexpr std::uint32_t kMalloc = 0;
     constexpr std::uint32_t kRealloc = 2;
     constexpr std::uint32_t kLastStandard = 12;
     const bool is_fresh_realloc = op.row >= kRealloc && op.row <= kRealloc + 1 && op.block == 0;
     if (is_fresh_realloc || (op.row > kRealloc + 1 && op.row <= kLastStandard)) {
       with([](Op& each) {
-        each.row = kMalloc;
+        each.row = kMallocRow;
         each.lg = 0;
         each.m = 0;
       });
