@@ -149,7 +149,8 @@ std::optional<Shown> reduced_by_program(const FindingWork& work, const Replayer&
 /// memory that is not zero.
 Ops after_dirty_blocks(const Ops& ops) {
   constexpr std::uint64_t kMostBytes = 1U << 20;
-  constexpr std::uint32_t kBlocks = 4;
+  // Allocators reuse freed blocks only after the rest of a run of blocks.
+  constexpr std::uint64_t kRunBytes = 64 << 10;
   std::set<std::uint64_t> sizes;
   std::uint32_t last = 0;
   for (const Op& op : ops) {
@@ -160,7 +161,8 @@ Ops after_dirty_blocks(const Ops& ops) {
   Ops changed;
   for (const std::uint64_t size : sizes) {
     const std::uint32_t first = last + 1;
-    for (std::uint32_t i = 0; i < kBlocks; ++i) {
+    const std::uint64_t blocks = std::clamp<std::uint64_t>(kRunBytes / std::max<std::uint64_t>(1, size), 4, 400);
+    for (std::uint64_t i = 0; i < blocks; ++i) {
       Op allocate{};
       allocate.kind = kOpCall;
       allocate.row = kMallocRow;
