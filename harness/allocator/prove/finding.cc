@@ -12,6 +12,7 @@
 #include "os/child.h"
 #include "os/clock.h"
 #include "os/stop.h"
+#include "prove/dirty_memory.h"
 #include "prove/process_run.h"
 #include "prove/program_writer.h"
 #include "prove/reducer.h"
@@ -145,43 +146,6 @@ std::optional<Shown> reduced_by_program(const FindingWork& work, const Replayer&
   return shown;
 }
 
-/// Returns the operations after others that fill and free blocks of the same sizes, so that the allocator hands out
-/// memory that is not zero.
-Ops after_dirty_blocks(const Ops& ops) {
-  constexpr std::uint64_t kMostBytes = 1U << 20;
-  // Allocators reuse freed blocks only after the rest of a run of blocks.
-  constexpr std::uint64_t kRunBytes = 64 << 10;
-  std::set<std::uint64_t> sizes;
-  std::uint32_t last = 0;
-  for (const Op& op : ops) {
-    last = std::max({last, op.id, op.block});
-    if (op.kind == kOpCall && op.n <= kMostBytes && op.m <= kMostBytes)
-      sizes.insert(op.n * std::max<std::uint64_t>(1, op.m));
-  }
-  Ops changed;
-  for (const std::uint64_t size : sizes) {
-    const std::uint32_t first = last + 1;
-    const std::uint64_t blocks = std::clamp<std::uint64_t>(kRunBytes / std::max<std::uint64_t>(1, size), 4, 400);
-    for (std::uint64_t i = 0; i < blocks; ++i) {
-      Op allocate{};
-      allocate.kind = kOpCall;
-      allocate.row = kMallocRow;
-      allocate.fill = kFillUsable;
-      allocate.id = ++last;
-      allocate.n = size;
-      changed.push_back(allocate);
-    }
-    for (std::uint32_t id = first; id <= last; ++id) {
-      Op release{};
-      release.kind = kOpFree;
-      release.block = id;
-      changed.push_back(release);
-    }
-  }
-  changed.insert(changed.end(), ops.begin(), ops.end());
-  return changed;
-}
-
 /// Returns the program that shows the finding. Replaces the operations if only other ones show it in a program.
 Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& replayer, Shown& shown,
                                     const Ops& record) {
@@ -201,7 +165,7 @@ Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& rep
   };
   make();
   if (!program.shows || *program.shows) return program;
-  for (const Ops& other : {after_dirty_blocks(shown.ops), record}) {
+  for (const Ops& other : {on_dirty_memory(shown.ops), record}) {
     auto again = reduced_by_program(work, replayer, shown.finding.kind, other);
     if (!again) continue;
     shown = std::move(*again);
