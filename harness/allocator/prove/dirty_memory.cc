@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1U << 20;
 constexpr std::uint64_t kRunBytes = 64U << 10;
 constexpr std::uint64_t kMostBlocks = 100;
-constexpr std::size_t kMostOps = 2000;
-constexpr std::size_t kMostRounds = 40;
+constexpr std::size_t kMostMade = 2000;
+constexpr std::size_t kMostRepeats = 40;
 
 /// Returns the sizes of the small blocks that operations allocate.
 std::set<std::uint64_t> sizes_in(const Ops& ops) {
@@ -55,8 +55,8 @@ Ops on_dirty_memory(const Ops& ops) {
       made.push_back(release);
     }
   }
-  if (made.size() + ops.size() > kMostOps) return ops;
-  for (std::size_t round = 0; round < kMostRounds && made.size() + ops.size() <= kMostOps; ++round, last += step) {
+  if (made.size() + ops.size() > kMostMade) return ops;
+  for (std::size_t round = 0; round < kMostRepeats && made.size() + ops.size() <= kMostMade; ++round, last += step) {
     for (Op op : ops) {
       op.id += op.id == 0 ? 0 : last;
       op.block += op.block == 0 ? 0 : last;
