@@ -56,7 +56,7 @@ std::string write_folder(const Options& options, const Proofs& proofs) {
   write_file(folder + "/prove.json", json_text(proofs));
   for (const Proof& each : proofs.proofs) {
     if (!each.finding || !each.finding->program) continue;
-    write_file(folder + "/" + each.finding->program->file, each.finding->program->source);
+    write_file(folder + "/" + each.finding->program->file, source_text(*each.finding->program));
   }
   return folder;
 }

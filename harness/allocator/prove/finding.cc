@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "files/output_file.h"
@@ -28,6 +29,8 @@ constexpr int kReplays = 3;
 constexpr std::size_t kShort = 200;
 /// Longer sequences are not written as a program.
 constexpr std::size_t kLongestProgram = 2000;
+/// Characters of a program's output that are kept. A program prints a line for each broken promise.
+constexpr std::size_t kMostOutput = 4000;
 constexpr double kLeastSeconds = 20;
 constexpr double kMostSeconds = 60;
 constexpr auto kProgramTimeout = std::chrono::seconds(30);
@@ -65,6 +68,13 @@ std::optional<Shown> reduced(const FindingWork& work, const Replayer& replayer, 
   shown.ops = reduce(record.ops, shows, [&] { return monotonic_ns() > end || stop_requested(); }).ops;
   if (const auto last = replayed(replayer, shown.ops); last && last->kind == first->kind) shown.finding = *last;
   return shown;
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 std::uint64_t threads_in(const Ops& ops) {
@@ -114,9 +124,10 @@ std::string how_of(const FindingWork& work, const std::string& file) {
 
 void try_program(const FindingWork& work, FindingKind kind, FindingProgram& program) {
   try {
-    const ProgramTrial trial(work, program.source);
+    const ProgramTrial trial(work, source_text(program));
     std::string output;
     program.shows = trial.shows(&work.allocator, kind, program.output);
+    program.output.resize(std::min(program.output.size(), kMostOutput));
     program.control_shows = trial.shows(nullptr, kind, output);
   } catch (const Error& failure) {
     program.shows = program.control_shows = NotAvailable{failure.what()};
@@ -160,7 +171,7 @@ Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& rep
     words = {shown.finding.kind, shown.finding.sentence, program.how};
     program.calls = calls_in(shown.ops);
     program.threads = threads_in(shown.ops);
-    program.source = program_source(shown.ops, work.functions, words);
+    program.source = lines_in(program_source(shown.ops, work.functions, words));
     try_program(work, shown.finding.kind, program);
   };
   make();
@@ -175,7 +186,7 @@ Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& rep
   // Another promise may be broken before the one that the process reported.
   FindingProgram whole = program;
   words.kind.reset();
-  whole.source = program_source(shown.ops, work.functions, words);
+  whole.source = lines_in(program_source(shown.ops, work.functions, words));
   try_program(work, shown.finding.kind, whole);
   return whole.shows.value_or(false) ? whole : program;
 }

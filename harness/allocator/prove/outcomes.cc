@@ -21,7 +21,7 @@ Outcome prove_outcome(const Proof& proof) {
   outcome.verdict = word(proof.verdict);
   outcome.headline = proof.sentence;
   if (proof.finding && proof.finding->program) {
-    outcome.details = fmt::format("{}\n\n{}", proof.finding->program->how, proof.finding->program->source);
+    outcome.details = fmt::format("{}\n\n{}", proof.finding->program->how, source_text(*proof.finding->program));
   }
   return outcome;
 }

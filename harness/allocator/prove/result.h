@@ -52,8 +52,11 @@ struct FindingProgram {
       Measured<bool>, control_shows,
       "Whether the program showed the finding under the C library's own allocator, or the reason why this is unknown.");
   FIELD(std::string, output, "Output of the program under the allocator.", kMayBeEmpty);
-  FIELD(std::string, source, "Source code of the program.");
+  FIELD(std::vector<std::string>, source, "Lines of the program's source code.");
 };
+
+/// Returns the program's source code as one text.
+std::string source_text(const FindingProgram& program);
 
 struct ProofFinding {
   RESULT("finding", "A broken promise.");

@@ -73,7 +73,7 @@ std::string extent_text(const Proof& proof) {
 
 std::string program_text(const ProofFinding& finding) {
   if (!finding.program) return wrap(fmt::format("No program was written: {}.", finding.program.why()));
-  return fmt::format("{}\n{}", finding.program->how, finding.program->source);
+  return fmt::format("{}\n{}", finding.program->how, source_text(*finding.program));
 }
 
 }  // namespace

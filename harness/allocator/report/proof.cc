@@ -67,7 +67,7 @@ std::string report_text(const prove::Proofs& proofs, const prove::Proof& proof) 
       {"STATEMENT", statement_of(finding.kind)},
       {"HOW", program.how},
       {"CALLS", format_counted(program.calls, "call")},
-      {"REPRODUCER", markdown_block(program.source, "c")},
+      {"REPRODUCER", markdown_block(prove::source_text(program), "c")},
       {"SHOWN", markdown_block(program.output)},
       {"CONTROL", program.control_shows.value_or(false) ? "shows the same" : "finds nothing"},
       {"EXTENT", found_by},
@@ -92,7 +92,7 @@ ExitStatus report_proof(const std::string& file, const std::string& out) {
     }
     const std::string folder = out + "/" + id;
     make_new_folder({"--out", folder});
-    write_file(folder + "/" + program->file, program->source);
+    write_file(folder + "/" + program->file, prove::source_text(*program));
     write_file(folder + "/report.md", report_text(proofs, proof));
     print_text("{}/report.md\n  {}: {}\n", folder, subject_of(proof), proof.finding->sentence);
     ++written;
