@@ -81,8 +81,7 @@ std::optional<ProofFinding> Replayer::replay(const Ops& ops) const {
   end_if_stopped();
   if (end.lines.finding) return end.lines.finding;
   // A replay that could not start shows nothing. It ends with a message and status 2 or 3.
-  if (end.child.end == ChildResult::End::kExited && end.child.code > 1 && !end.child.errors.empty())
-    return std::nullopt;
+  if (end.child.end == ChildResult::End::kExited && end.child.code > 1 && !end.lines.last.empty()) return std::nullopt;
   ProofFinding finding;
   if (end.child.end == ChildResult::End::kTimeout) {
     finding.kind = FindingKind::kHung;

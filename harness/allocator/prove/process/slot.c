@@ -14,7 +14,7 @@
 
 #include "prove/process/own.h"
 
-enum { kMostVariables = 4096, kRounds = 50 };
+enum { kMostVariables = 4096, kRounds = 50, kMostWords = 16, kMostCommand = 2 << 20 };
 
 /* Nanoseconds. */
 static const uint64_t kHungAfter = 8000000000U;
@@ -22,6 +22,26 @@ static const uint64_t kLateAfter = 5000000000U;
 static const uint64_t kLongCall = 4000000000U;
 
 extern char** environ;
+
+/* The loader, its options, and this program; empty if the kernel started this program. */
+static const char* loader_words[kMostWords];
+static int loader_count;
+
+void note_loader(int count) {
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  char* const text = reserve(kMostCommand);
+  size_t bytes = 0;
+  int words = 0;
+  for (ssize_t got = 1; file >= 0 && got > 0 && bytes<kMostCommand - 1; bytes += got> 0 ? (size_t)got : 0) {
+    got = read(file, text + bytes, kMostCommand - 1 - bytes);
+  }
+  if (file >= 0) close(file);
+  for (size_t i = 0; i < bytes; ++i) words += text[i] == 0;
+  if (words <= count || words - count + 1 > kMostWords) return;
+  loader_count = words - count + 1;
+  const char* word = text;
+  for (int i = 0; i < loader_count; ++i, word += strlen(word) + 1) loader_words[i] = word;
+}
 
 unsigned long long operations_of(const struct head* of) {
   unsigned long long sum = 0;
@@ -56,14 +76,18 @@ static char** environment_with(const char* preload) {
 
 /* Prepares the child for exec: a new process group, no streams, and the highest chance to be killed if memory is
  * short. */
-static _Noreturn void become_episode(const char* const* words, char* const* environment) {
+static _Noreturn void become_episode(const char* const* own_words, char* const* environment) {
+  const char* words[kMostWords + 8] = {0};
+  memcpy(words, loader_words, sizeof loader_words);
+  for (int i = 0; own_words[i] != NULL; ++i) words[loader_count == 0 ? i : loader_count - 1 + i] = own_words[i];
+  if (loader_count != 0) words[loader_count - 1] = loader_words[loader_count - 1];
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int nothing = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) dup2(nothing, stream);
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0 && write(score, "1000", 4) < 0) errno = 0;
-  execve("/proc/self/exe", (char* const*)words, environment);
+  execve(loader_count == 0 ? "/proc/self/exe" : words[0], (char* const*)words, environment);
   _exit(127);
 }
 
