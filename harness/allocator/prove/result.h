@@ -52,7 +52,7 @@ struct FindingProgram {
       Measured<bool>, control_shows,
       "Whether the program showed the finding under the C library's own allocator, or the reason why this is unknown.");
   FIELD(std::string, output, "Output of the program under the allocator.", kMayBeEmpty);
-  FIELD(std::vector<std::string>, source, "Lines of the program's source code.");
+  FIELD(std::vector<std::string>, source, "Lines of the program's source code.", kMayBeEmpty);
 };
 
 /// Returns the program's source code as one text.
