@@ -86,7 +86,7 @@ struct RecordedSite {
   FIELD(std::uint64_t, returned_bytes,
         "Bytes returned to the kernel by calls from this site that returned at least rule.large_bytes each.", kLater);
   FIELD(std::vector<NamedFrame>, frames,
-         "Frames of the call stack, innermost first, at most 32. The recorder's own frames are left out.");
+        "Frames of the call stack, innermost first, at most 32. The recorder's own frames are left out.");
   /// Bytes of the site's large blocks that were live at the peak of the live heap, in the process with the highest
   /// peak. Not in the document.
   std::uint64_t live_bytes = 0;
