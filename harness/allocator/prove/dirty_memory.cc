@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "prove/reducer.h"
+#include "prove/program_writer.h"
 
 namespace zerotax::prove {
 namespace {
@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1U << 20;
 constexpr std::uint64_t kRunBytes = 64U << 10;
 constexpr std::uint64_t kMostBlocks = 100;
-constexpr std::size_t kMostMade = 2000;
 constexpr std::size_t kMostRepeats = 40;
 
 /// Returns the sizes of the small blocks that operations allocate.
@@ -42,7 +41,7 @@ Ops on_dirty_memory(const Ops& ops) {
     for (std::uint64_t i = 0; i < blocks; ++i) {
       Op call{};
       call.kind = kOpCall;
-      call.row = kMallocRow;
+      call.row = kRowMalloc;
       call.fill = kFillUsable;
       call.id = ++last;
       call.n = size;
@@ -55,8 +54,9 @@ Ops on_dirty_memory(const Ops& ops) {
       made.push_back(release);
     }
   }
-  if (made.size() + ops.size() > kMostMade) return ops;
-  for (std::size_t round = 0; round < kMostRepeats && made.size() + ops.size() <= kMostMade; ++round, last += step) {
+  if (made.size() + ops.size() > kLongestProgram) return ops;
+  for (std::size_t round = 0; round < kMostRepeats && made.size() + ops.size() <= kLongestProgram;
+       ++round, last += step) {
     for (Op op : ops) {
       op.id += op.id == 0 ? 0 : last;
       op.block += op.block == 0 ? 0 : last;

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "files/output_file.h"
@@ -27,8 +26,6 @@ namespace {
 constexpr int kReplays = 3;
 /// A sequence below this length must show the finding twice, so that it does not depend on luck.
 constexpr std::size_t kShort = 200;
-/// Longer sequences are not written as a program.
-constexpr std::size_t kLongestProgram = 2000;
 /// Characters of a program's output that are kept. A program prints a line for each broken promise.
 constexpr std::size_t kMostOutput = 4000;
 constexpr double kLeastSeconds = 20;
@@ -68,13 +65,6 @@ std::optional<Shown> reduced(const FindingWork& work, const Replayer& replayer, 
   shown.ops = reduce(record.ops, shows, [&] { return monotonic_ns() > end || stop_requested(); }).ops;
   if (const auto last = replayed(replayer, shown.ops); last && last->kind == first->kind) shown.finding = *last;
   return shown;
-}
-
-std::vector<std::string> lines_in(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 std::uint64_t threads_in(const Ops& ops) {
@@ -171,7 +161,7 @@ Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& rep
     words = {shown.finding.kind, shown.finding.sentence, program.how};
     program.calls = calls_in(shown.ops);
     program.threads = threads_in(shown.ops);
-    program.source = lines_in(program_source(shown.ops, work.functions, words));
+    program.source = split(program_source(shown.ops, work.functions, words), '\n');
     try_program(work, shown.finding.kind, program);
   };
   make();
@@ -186,7 +176,7 @@ Measured<FindingProgram> program_of(const FindingWork& work, const Replayer& rep
   // Another promise may be broken before the one that the process reported.
   FindingProgram whole = program;
   words.kind.reset();
-  whole.source = lines_in(program_source(shown.ops, work.functions, words));
+  whole.source = split(program_source(shown.ops, work.functions, words), '\n');
   try_program(work, shown.finding.kind, whole);
   return whole.shows.value_or(false) ? whole : program;
 }

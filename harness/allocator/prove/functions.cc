@@ -16,13 +16,6 @@ constexpr const char* kLineForm =
     "give lines of SYMBOL ARGUMENTS PROMISE RELEASE ARGUMENTS, as in 'mi_calloc_aligned n,m,a zero free p' "
     "(docs/prove.md)";
 
-std::vector<std::string> split(const std::string& text, char between) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, between);) parts.push_back(part);
-  return parts;
-}
-
 bool is_argument(const std::string& word) {
   const bool is_kind = word.size() == 1 && std::string("nmapbof").find(word) != std::string::npos;
   return is_kind || (!word.empty() && word.find_first_not_of("0123456789abcdefxABCDEF") == std::string::npos &&
@@ -64,6 +57,13 @@ void add_functions(const std::string& text, const std::string& where, std::vecto
 }
 
 }  // namespace
+
+std::vector<std::string> split(const std::string& text, char between) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, between);) parts.push_back(part);
+  return parts;
+}
 
 bool Function::has_argument(const char* word) const {
   return std::find(arguments.begin(), arguments.end(), word) != arguments.end();

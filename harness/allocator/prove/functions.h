@@ -24,6 +24,9 @@ struct Function {
   [[nodiscard]] bool has_argument(const char* word) const;
 };
 
+/// Returns the parts of a text between the separators. A separator at the end adds no part.
+std::vector<std::string> split(const std::string& text, char between);
+
 /// Returns the standard functions, followed by the functions in the lines of `api` (process/rows.h). Throws UsageError
 /// for an invalid line; `where` names the text's file.
 std::vector<Function> functions_of(const std::string& api, const std::string& where);

@@ -24,11 +24,6 @@ bool overflows(const Function& function, const Op& op) {
 
 }  // namespace
 
-std::uint8_t ProgramCalls::alignment_of(const Block& block) {
-  if (block.lg != 0) return block.lg;
-  return block.bytes >= 16 ? 4 : block.bytes >= 8 ? 3 : 0;
-}
-
 std::string ProgramCalls::Block::name() const { return fmt::format("b[{}]", number); }
 
 bool ProgramCalls::checks_contents() const {
@@ -136,8 +131,8 @@ void ProgramCalls::call(Op op) {
   if (has_source && found == blocks_.end()) return;
   const std::optional<Block> old = has_source ? std::optional(found->second) : std::nullopt;
   const Block* const source = old ? &*old : nullptr;
-  // As in the process (keeps_alignment in process/rows.h).
-  if (old && function.has_argument("a")) op.lg = std::min(op.lg, alignment_of(*old));
+  // As in the process (call in process/execute.c).
+  if (old && function.has_argument("a")) op.lg = std::min(op.lg, required_alignment(old->lg, old->bytes));
   const bool has_usable = function.promise == Promise::kGrownUsable || function.promise == Promise::kGrownInPlace;
   if (old && function.promise != Promise::kNone) verify(*old);
   ++made_;
@@ -172,7 +167,7 @@ void ProgramCalls::check_apart(const std::string& name, std::uint64_t bytes, con
 void ProgramCalls::check_new(const Block& block, const Block* old, bool has_usable) {
   const std::string name = block.name();
   const Promise promise = block.function->promise;
-  const unsigned lg = alignment_of(block);
+  const unsigned lg = required_alignment(block.lg, block.bytes);
   if (checks(FindingKind::kMisaligned)) {
     put(fmt::format("if ((uintptr_t){} % {}) found(\"{}: not aligned to {}\");", name, std::uint64_t{1} << lg,
                     block.function->symbol, std::uint64_t{1} << lg));

@@ -46,8 +46,6 @@ class ProgramCalls {
   [[nodiscard]] bool checks(FindingKind kind) const { return !kind_ || *kind_ == kind; }
   [[nodiscard]] bool checks_contents() const;
   void put(std::string line) { lines_.push_back(std::move(line)); }
-  /// Returns the log2 of the alignment that a block must have.
-  static std::uint8_t alignment_of(const Block& block);
   static std::vector<Range> ranges_of(const Block& block);
   void verify(const Block& block, std::uint64_t limit, const std::string& name);
   void verify(const Block& block) { verify(block, block.bytes, block.name()); }

@@ -10,6 +10,9 @@
 
 namespace zerotax::prove {
 
+/// Longer sequences are not written as a program.
+constexpr std::size_t kLongestProgram = 2000;
+
 /// The texts of a program.
 struct ProgramWords {
   std::optional<FindingKind> kind;  ///< the program checks only this promise; if absent, all promises

@@ -152,12 +152,10 @@ class Reducer {
     if (op.kind != kOpCall) return variants;
     if (op.fill != kFillNone) with([](Op& each) { each.fill = kFillNone; });
     if (op.fill != kFillNone && op.fill != kFillAll) with([](Op& each) { each.fill = kFillAll; });
-    constexpr std::uint32_t kRealloc = 2;
-    constexpr std::uint32_t kLastStandard = 12;
-    const bool is_fresh_realloc = op.row >= kRealloc && op.row <= kRealloc + 1 && op.block == 0;
-    if (is_fresh_realloc || (op.row > kRealloc + 1 && op.row <= kLastStandard)) {
+    const bool is_fresh_realloc = op.row >= kRowRealloc && op.row <= kRowReallocarray && op.block == 0;
+    if (is_fresh_realloc || (op.row > kRowReallocarray && op.row <= kRowLastNew)) {
       with([](Op& each) {
-        each.row = kMallocRow;
+        each.row = kRowMalloc;
         each.lg = 0;
         each.m = 0;
       });

@@ -7,9 +7,6 @@
 
 namespace zerotax::prove {
 
-/// The row of malloc (process/standard_functions.h).
-constexpr std::uint8_t kMallocRow = 0;
-
 /// The effort of a reduction.
 struct Reduction {
   Ops ops;

@@ -125,11 +125,7 @@ static void remove_block(struct block* block) {
   block->is_live = 0;
 }
 
-/* Returns the log2 of the alignment that a block must have. */
-static uint8_t alignment_of(const struct block* block) {
-  if (block->lg != 0) return block->lg;
-  return block->bytes >= 16 ? 4 : block->bytes >= 8 ? 3 : 0;
-}
+static uint8_t alignment_of(const struct block* block) { return required_alignment(block->lg, block->bytes); }
 
 static void check_alignment(const struct block* block) {
   const unsigned lg = alignment_of(block);
@@ -183,7 +179,9 @@ static void call(const struct op* op) {
   struct block old = {0};
   uint64_t usable = 0;
   if (!is_usable(op->row) || (source != NULL && !source->is_live)) return;
-  if (keeps_alignment(row) && alignment_of(source) < op->lg) {
+  /* mimalloc's functions keep the old block's offset within the alignment, so a reallocation is called with an
+   * alignment that the old block has. */
+  if (source != NULL && has_argument(row, 'a') && alignment_of(source) < op->lg) {
     capped = *op;
     capped.lg = alignment_of(source);
     current = op = &capped;

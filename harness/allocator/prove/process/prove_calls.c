@@ -151,7 +151,6 @@ static void read_option(struct request* request, const char* name, const char* v
 
 int main(int argc, char** argv) {
   static struct request request = {.seed = 1, .seconds = 60, .threads = 4};
-  note_loader(argc);
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) give_up("%.60s needs a value", argv[i]);
     read_option(&request, argv[i], argv[i + 1]);
@@ -166,6 +165,7 @@ int main(int argc, char** argv) {
     replay(request.replay);
   } else {
     if (request.record == NULL) give_up("--record FILE is missing");
+    note_start(argv[0]);
     return supervise(&request);
   }
   _Exit(0);

@@ -68,6 +68,20 @@ enum event { kEventPause, kEventTrim, kEventLimit, kEventFork, kEventThreadEnd, 
 /* The progress of an episode's process. */
 enum stage { kStageNone, kStageStarted, kStageFinished };
 
+/* Rows of the standard functions, which have fixed numbers (standard_functions.h). */
+enum {
+  kRowMalloc,
+  kRowCalloc,
+  kRowRealloc,
+  kRowReallocarray,
+  kRowAligned,
+  kRowPosix,
+  kRowMemalign,
+  kRowValloc,
+  kRowPvalloc,
+  kRowLastNew = kRowPvalloc + 4 /* the last form of operator new */
+};
+
 struct op {
   uint8_t kind;
   uint8_t thread;
@@ -79,6 +93,12 @@ struct op {
   uint64_t n;
   uint64_t m;
 };
+
+/* Returns the log2 of the alignment that a block must have. `lg` is 0 if its call named no alignment. */
+static inline uint8_t required_alignment(uint8_t lg, uint64_t bytes) {
+  if (lg != 0) return lg;
+  return bytes >= 16 ? 4 : bytes >= 8 ? 3 : 0;
+}
 
 /* A finding. `op` is the operation that has it. */
 struct found {

@@ -117,8 +117,6 @@ void find_rows(void) {
   if (dladdr(release, &info) != 0) snprintf(head->message, sizeof head->message, "%s", info.dli_fname);
 }
 
-int keeps_alignment(const struct row* row) { return has_argument(row, 'p') && has_argument(row, 'a'); }
-
 int is_usable(uint32_t row) { return rows[row].function != NULL && (head->left_out[row / 64] >> row % 64 & 1) == 0; }
 
 int has_argument(const struct row* row, char kind) {

@@ -52,18 +52,6 @@ struct row {
 extern struct row rows[kMostRows];
 extern uint32_t row_count;
 extern uint32_t standard_rows; /* the number of rows before those of --api */
-/* Rows of the standard functions, which have fixed numbers. */
-enum {
-  kRowMalloc,
-  kRowCalloc,
-  kRowRealloc,
-  kRowReallocarray,
-  kRowAligned,
-  kRowPosix,
-  kRowMemalign,
-  kRowValloc,
-  kRowPvalloc
-};
 extern size_t (*usable_size)(void*);
 extern int (*trim)(size_t);
 
@@ -75,9 +63,6 @@ void find_rows(void);
 int has_argument(const struct row* row, char kind);
 /* Returns whether the row may be called. */
 int is_usable(uint32_t row);
-/* Returns whether the row reallocates with an alignment. mimalloc's functions keep the old block's offset within the
- * alignment, so such a row is called with an alignment that the old block has. */
-int keeps_alignment(const struct row* row);
 
 /* The block of argument p, and its size. */
 struct operand {

@@ -14,7 +14,7 @@
 
 #include "prove/process/own.h"
 
-enum { kMostVariables = 4096, kRounds = 50, kMostWords = 16, kMostCommand = 2 << 20 };
+enum { kMostVariables = 4096, kRounds = 50, kMostWords = 16, kOwnWords = 5 };
 
 /* Nanoseconds. */
 static const uint64_t kHungAfter = 8000000000U;
@@ -23,25 +23,9 @@ static const uint64_t kLongCall = 4000000000U;
 
 extern char** environ;
 
-/* The loader, its options, and this program; empty if the kernel started this program. */
-static const char* loader_words[kMostWords];
-static int loader_count;
-
-void note_loader(int count) {
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  char* const text = reserve(kMostCommand);
-  size_t bytes = 0;
-  int words = 0;
-  for (ssize_t got = 1; file >= 0 && got > 0 && bytes<kMostCommand - 1; bytes += got> 0 ? (size_t)got : 0) {
-    got = read(file, text + bytes, kMostCommand - 1 - bytes);
-  }
-  if (file >= 0) close(file);
-  for (size_t i = 0; i < bytes; ++i) words += text[i] == 0;
-  if (words <= count || words - count + 1 > kMostWords) return;
-  loader_count = words - count + 1;
-  const char* word = text;
-  for (int i = 0; i < loader_count; ++i, word += strlen(word) + 1) loader_words[i] = word;
-}
+/* The words that start this program: itself, or a loader, its options and this program. */
+static const char* start_words[kMostWords] = {"zerotax-prove-calls"};
+static int start_count = 1;
 
 unsigned long long operations_of(const struct head* of) {
   unsigned long long sum = 0;
@@ -56,6 +40,18 @@ static const char* text_of(const char* path, char* text, size_t room) {
   if (file >= 0) close(file);
   text[got > 0 ? got : 0] = 0;
   return text;
+}
+
+void note_start(const char* self) {
+  static char text[4 * kPath];
+  const char* word = text_of("/proc/self/cmdline", text, sizeof text);
+  for (int i = 0; i < kMostWords && *word != 0; ++i, word += strlen(word) + 1) {
+    start_words[i] = word;
+    if (strcmp(word, self) != 0) continue;
+    start_count = i + 1;
+    return;
+  }
+  start_words[0] = self;
 }
 
 /* Returns an environment whose LD_PRELOAD has the library first, and then the libraries of this process's
@@ -76,18 +72,14 @@ static char** environment_with(const char* preload) {
 
 /* Prepares the child for exec: a new process group, no streams, and the highest chance to be killed if memory is
  * short. */
-static _Noreturn void become_episode(const char* const* own_words, char* const* environment) {
-  const char* words[kMostWords + 8] = {0};
-  memcpy(words, loader_words, sizeof loader_words);
-  for (int i = 0; own_words[i] != NULL; ++i) words[loader_count == 0 ? i : loader_count - 1 + i] = own_words[i];
-  if (loader_count != 0) words[loader_count - 1] = loader_words[loader_count - 1];
+static _Noreturn void become_episode(const char* const* words, char* const* environment) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int nothing = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) dup2(nothing, stream);
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0 && write(score, "1000", 4) < 0) errno = 0;
-  execve(loader_count == 0 ? "/proc/self/exe" : words[0], (char* const*)words, environment);
+  execve(start_count == 1 ? "/proc/self/exe" : words[0], (char* const*)words, environment);
   _exit(127);
 }
 
@@ -112,8 +104,10 @@ static struct thread_times times_of(const struct slot* slot) {
 }
 
 void start_slot(struct slot* slot, const char* preload, const char* api) {
-  const char* const words[] = {
-      "zerotax-prove-calls", "--run-episode", slot->path, api == NULL ? NULL : "--api", api, NULL};
+  const char* words[kMostWords + kOwnWords] = {0};
+  const char* const own_words[kOwnWords] = {"--run-episode", slot->path, api == NULL ? NULL : "--api", api};
+  memcpy(words, start_words, sizeof start_words);
+  memcpy(words + start_count, own_words, sizeof own_words);
   char** const environment = preload == NULL ? environ : environment_with(preload);
   memset(slot->head->tasks, 0, sizeof slot->head->tasks);
   slot->head->child = 0;

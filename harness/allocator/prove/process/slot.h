@@ -31,9 +31,9 @@ struct slot {
   unsigned strays;               /* processes that episodes left behind */
 };
 
-/* Enters the words with which a dynamic loader started this program, as for a library that needs a newer C library.
- * Episodes are started in the same way. `count` is the number of words of main. */
-void note_loader(int count);
+/* Makes episodes start as this program was started: by the kernel, or by a dynamic loader with options, as for a
+ * library that needs a newer C library. `self` is the first word of main. */
+void note_start(const char* self);
 /* Starts the process of the episode that the head describes. `preload` and `api` may be NULL. */
 void start_slot(struct slot* slot, const char* preload, const char* api);
 /* Checks the process, and ends a process that hangs, is late, or takes too much memory. A process hangs if it performs
