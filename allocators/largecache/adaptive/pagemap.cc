@@ -87,8 +87,8 @@ OfThisProcess* process_page() {
   return other;
 }
 
-// Returns a file position of at least 2^61. No other file has this position by accident, nor does a pagemap that the
-// parent opened.
+// Returns a file position of at least 2^61. Neither another file nor a pagemap that the parent opened has this position
+// by accident.
 std::int64_t make_secret() {
   std::uint64_t random[2] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9};
   if (const auto* given = reinterpret_cast<const void*>(getauxval(AT_RANDOM))) {  // NOLINT(performance-no-int-to-ptr)

@@ -24,7 +24,7 @@ struct ReportedFinding {
   std::string show = "";     ///< command that shows a finding without a reproducer; empty if there is a reproducer
 };
 
-/// Returns the entry of a report that was written to this folder.
+/// Returns the summary of a finding whose report was written to this folder.
 ReportedFinding written_report(const ReportData& data, const std::string& folder, const std::string& file);
 
 /// Returns the answer about findings, of which each has a report or a reason why not.

@@ -37,7 +37,7 @@ constexpr int kStartMs = 10'000;
 /// Number of attempts to start the process. Another program may kill the process before it is ready.
 constexpr int kStarts = 4;
 /// Limit of CPU time for one file, not counting requests that are answered at once. Each file that exceeds the limit
-/// halves the limit, so many slow files together take no more than two full limits.
+/// halves the limit, so that all slow files together take at most two full limits.
 constexpr std::int64_t kMostNs = 4'000'000'000;
 constexpr std::int64_t kLeastNs = 50'000'000;
 /// Limit of wall time without an answer, as a multiple of the CPU limit, for a process that is stopped or waits.

@@ -230,8 +230,8 @@ std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
   std::sort(less.begin(), less.end(), [&](std::size_t a, std::size_t b) { return ratio(a) < ratio(b); });
   return fmt::format(
       "Reason for this choice: {} took less in few runs, {} the least ({} times). The difference is no more than the "
-      "noise or {:.0f} % of the unchanged program. The recommended remedy needs no other allocator, fewer settings or "
-      "less memory.{}",
+      "noise or {:.0f} % of the unchanged program. The recommended remedy needs fewer settings, less memory, or no "
+      "other allocator.{}",
       format_counted(less.size(), "remedy", "remedies"), advice.catalogue.remedies[less.front()].name,
       format_number(ratio(less.front())), 100 * advice.request.method.near, unconfirmed);
 }

@@ -138,7 +138,7 @@ struct Tax {
         "memsets of the program. `stores`: for a program recorded from outside, all stores of zeros in user mode.");
   FIELD(OtherFaults, other_faults,
         "Minor faults of the recorded processes that, as far as was seen, populated no memory of the process. "
-        "Such faults concern files, copies after a fork, shared memory, and memory that was returned unseen.");
+        "These minor faults concern files, copies after a fork, shared memory, and memory that was returned unseen.");
   FIELD(std::optional<std::vector<BesideRow>>, beside,
         "Uses of memory or time that belong to no cause of zeroing, with a row for each use.");
   FIELD(NotRecorded, not_recorded,

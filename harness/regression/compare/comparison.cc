@@ -128,7 +128,7 @@ std::string time_text(const CompareReport& report, const CompareVerdict& verdict
   const auto add = [&](const std::string& line) { text += wrap(line, "  ", "    "); };
   add(fmt::format("ratio NEW / OLD: {} (Hodges-Lehmann)", ratio_text(time.log_ratio)));
   add(
-      fmt::format("chance of pairs as one-sided as these among equals: {:.2g} (Wilcoxon, exact), or {:.2g} when "
+      fmt::format("chance of pairs as one-sided as these if OLD equals NEW: {:.2g} (Wilcoxon, exact), or {:.2g} when "
                   "corrected for all points (Holm)",
                   time.p, time.adjusted_p));
   add(fmt::format("corrected interval ({:.4g} %): {}", 100 * time.level, bounds(time.interval)));

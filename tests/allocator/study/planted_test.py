@@ -146,7 +146,7 @@ def test_the_steady_state_is_reported_as_planted(run, name):
 
 @each_policy
 def test_only_the_allocator_that_lies_breaks_the_promise_of_zeros(run, name):
-    # From the second call on, planted_dirty hands out the first byte that the program wrote to each page.
+    # From the second call on, blocks of planted_dirty keep the byte that the program wrote at the start of each page.
     lie = ("not_zero", "calloc handed out a block with a non-zero byte at offset 0, operation 2", ["not_zero"])
     assert reported(run, name, lambda point: (point["status"], point["reason"], point["violations"])) == {
         (size, touch, thread): lie if name == "planted_dirty" and touch > 0 else ("ok", None, [])

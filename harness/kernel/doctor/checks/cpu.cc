@@ -58,7 +58,7 @@ Finding look_at_quota(const Machine& machine) {
     }
   }
   if (tightest == 0 && v1.empty() && v2.empty()) return {"none", Weight::kOk, "", ""};
-  if (tightest == 0) return {"none is set", Weight::kOk, "", ""};
+  if (tightest == 0) return {"none", Weight::kOk, "", ""};
   const bool tight = tightest < static_cast<double>(machine.allowed_cpus());
   return {fmt::format("{:.2f} CPUs ({})", tightest, path), tight ? Weight::kSpoils : Weight::kOk,
           tight ? "all times: if the quota of a period is used up, the process waits for the next period" : "",

@@ -36,7 +36,7 @@ const Check available(Topic::kMemory, "available", look_at_free);
 
 Finding look_at_limit(const Machine& machine) {
   const MemoryState memory = read_memory_state(machine.root());
-  if (!memory.cgroup_limit) return {"none is set", Weight::kOk, "", ""};
+  if (!memory.cgroup_limit) return {"none", Weight::kOk, "", ""};
   const std::string state = fmt::format("{}, {} of it left", format_size(*memory.cgroup_limit),
                                         format_size(memory.cgroup_available.value_or(0)));
   // A limit above the machine's memory never takes effect.

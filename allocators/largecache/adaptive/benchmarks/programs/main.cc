@@ -73,7 +73,7 @@ bool measure_round(MeasuredProgram& measured, const std::string& file, const std
 void measure(const std::vector<MeasuredProgram*>& all, const std::vector<Contender>& contenders, std::size_t first,
              std::size_t end, std::chrono::seconds timeout, const TemporaryFolder& folder) {
   const std::size_t steps = (end - first) * all.size() * contenders.size();
-  Progress progress(first == 0 ? "programs" : "programs that are not decided", steps, static_cast<double>(steps));
+  Progress progress(first == 0 ? "programs" : "programs without a verdict", steps, static_cast<double>(steps));
   for (std::size_t round = first; round < end; ++round) {
     for (MeasuredProgram* measured : all) {
       std::string why;
