@@ -17,6 +17,8 @@ def check_screen(lines):
     """Checks that the lines fill at most one screen. Only a word that cannot be broken may be wider."""
     assert 1 <= len(lines) <= LINES, "\n".join(lines)
     for line in lines:
-        assert len(line) <= COLUMNS or len(max(line.split(), key=len)) > COLUMNS - 12, line
+        # Beside the word stand the line's indentation and perhaps a backslash, or the first column.
+        beside = max(len(line) - len(line.lstrip()) + len(" \\"), 12)
+        assert len(line) <= COLUMNS or len(max(line.split(), key=len)) + beside > COLUMNS, line
         assert line == line.rstrip(), repr(line)
     assert "\x1b" not in "".join(lines)

@@ -45,6 +45,9 @@ HOSTILE = {
                           "stopped a program in which the library is loaded does not start within 8 s"),
     "exits_later": ("static int n; static void hook(void) { if (++n == 900) exit(0); }", 1, "finding exited"),
     "hangs_later": ("static int n; static void hook(void) { if (++n == 900) for (;;) pause(); }", 1, "finding hung"),
+    # A mistake of this test ends after 20 s.
+    "forks_without_end": ("static void hook(void) { if (fork() == 0) alarm(20); }", 3,
+                          "stopped the library starts processes without end"),
     # printf would call malloc, which would call the hook again.
     "prints": (r'static void hook(void) { write(1, "finding not_zero id=1\n", 22); }', 0, "features"),
     "lies": ("static void hook(void) {} size_t malloc_usable_size(void* p) { return *header(p) + 100000000; }", 1,

@@ -182,7 +182,8 @@ def test_all_that_runs_is_recorded_but_zerotax(static, tmp_path):
     assert kernel["minor_faults"] >= faults
     # Other processes of the machine may have shared memory. In that case, only a bound is known.
     zeroed = kernel["zeroed_at_most_bytes"] if is_na(kernel["zeroed_bytes"]) else kernel["zeroed_bytes"]
-    assert zeroed >= 0.99 * faults * PAGE
+    # If another test's program populates pages of hugetlbfs, no bound is known either.
+    assert "hugetlbfs" in zeroed["na"] if is_na(zeroed) else zeroed >= 0.99 * faults * PAGE
     # If hundreds of compilers run, there may be no time to process each sample.
     assert found.json["outside"]["lost_records"] or any("refill_here" in functions(site) for site in found.json["sites"])
     assert "Watched: all processes, for" in " ".join(found.text.split())

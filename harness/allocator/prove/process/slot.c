@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "prove/process/slot.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +15,7 @@
 
 #include "prove/process/own.h"
 
-enum { kMostVariables = 4096, kRounds = 50, kMostWords = 16, kOwnWords = 5 };
+enum { kMostVariables = 4096, kRounds = 50, kMostWords = 16, kOwnWords = 5, kMostProcesses = 256 };
 
 /* Nanoseconds. */
 static const uint64_t kHungAfter = 8000000000U;
@@ -103,6 +104,13 @@ static struct thread_times times_of(const struct slot* slot) {
   return times;
 }
 
+/* Returns the number of tasks on the machine: the number after the slash in /proc/loadavg (proc_loadavg(5)). */
+static unsigned long tasks_of_machine(void) {
+  char text[128];
+  const char* const slash = strchr(text_of("/proc/loadavg", text, sizeof text), '/');
+  return slash == NULL ? 0 : strtoul(slash + 1, NULL, 10);
+}
+
 void start_slot(struct slot* slot, const char* preload, const char* api) {
   const char* words[kMostWords + kOwnWords] = {0};
   const char* const own_words[kOwnWords] = {"--run-episode", slot->path, api == NULL ? NULL : "--api", api};
@@ -121,6 +129,7 @@ void start_slot(struct slot* slot, const char* preload, const char* api) {
   slot->handle = (int)syscall(SYS_pidfd_open, slot->process, 0);
   slot->operations = operations_of(slot->head);
   slot->then = times_of(slot);
+  slot->tasks = tasks_of_machine();
 }
 
 /* Returns whether the threads used this much CPU time, or used this much time and waited for a CPU in less than a
@@ -136,6 +145,29 @@ static uint64_t resident_bytes(pid_t process) {
   snprintf(path, sizeof path, "/proc/%d/statm", process);
   const char* const pages = strchr(text_of(path, text, sizeof text), ' ');
   return pages == NULL ? 0 : strtoull(pages, NULL, 10) * page_bytes();
+}
+
+static int is_in_group(const char* process, pid_t group) {
+  char path[64];
+  char text[512];
+  int of = 0;
+  snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+  const char* const end = strrchr(text_of(path, text, sizeof text), ')');
+  return end != NULL && sscanf(end, ") %*c %*d %d", &of) == 1 && of == group;
+}
+
+/* Returns whether the episode started processes without end. Reads all of /proc only if the machine has many more tasks
+ * than at the episode's start. An episode itself starts one process. */
+static int forks_without_end(const struct slot* slot) {
+  if (tasks_of_machine() < slot->tasks + kMostProcesses) return 0;
+  DIR* const all = opendir("/proc");
+  if (all == NULL) return 0;
+  int count = 0;
+  for (const struct dirent* each = readdir(all); each != NULL && count <= kMostProcesses; each = readdir(all)) {
+    count += each->d_name[0] >= '0' && each->d_name[0] <= '9' && is_in_group(each->d_name, slot->process);
+  }
+  closedir(all);
+  return count > kMostProcesses;
 }
 
 /* Ends the processes that the episode started. These processes are in the episode's group, or are now children of this
@@ -167,12 +199,14 @@ enum ending look_at(struct slot* slot, int* status) {
   slot->is_stuck = is_hanging(slot->then, now, kLongCall);
   const uint64_t most = slot->head->most_bytes / (slot->head->kind == kEpisodeHuge ? 1 : 2);
   if (slot->resident > most) ending = kTookMemory;
+  if (forks_without_end(slot)) ending = kForked;
   if (ending != kRuns) end_slot(slot);
   return ending;
 }
 
 void end_slot(struct slot* slot) {
   if (slot->process == 0) return;
+  kill(-slot->process, SIGKILL);
   kill(slot->process, SIGKILL);
   while (waitpid(slot->process, NULL, 0) < 0 && errno == EINTR) {
   }

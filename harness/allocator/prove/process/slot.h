@@ -9,7 +9,7 @@
 enum { kMostSlots = 8, kPath = 4096 };
 
 /* How the process of an episode ended. */
-enum ending { kRuns, kEnded, kHung, kLate, kTookMemory };
+enum ending { kRuns, kEnded, kHung, kLate, kTookMemory, kForked };
 
 /* The state of an episode's threads, in nanoseconds. */
 struct thread_times {
@@ -29,6 +29,7 @@ struct slot {
   uint64_t resident;             /* resident bytes at the last check */
   int is_stuck;                  /* whether the last operation took too long, other than by waiting for a CPU */
   unsigned strays;               /* processes that episodes left behind */
+  unsigned long tasks;           /* tasks on the machine at the start of the episode */
 };
 
 /* Makes episodes start as this program was started: by the kernel, or by a dynamic loader with options, as for a
@@ -36,9 +37,9 @@ struct slot {
 void note_start(const char* self);
 /* Starts the process of the episode that the head describes. `preload` and `api` may be NULL. */
 void start_slot(struct slot* slot, const char* preload, const char* api);
-/* Checks the process, and ends a process that hangs, is late, or takes too much memory. A process hangs if it performs
- * no operation for 8 s, without the time in which it waits for a CPU. A process is late 5 s after the deadline. Enters
- * the status of an ended process. */
+/* Checks the process, and ends a process that hangs, is late, takes too much memory, or starts processes without end. A
+ * process hangs if it performs no operation for 8 s, without the time in which it waits for a CPU. A process is late 5 s
+ * after the deadline. Enters the status of an ended process. */
 enum ending look_at(struct slot* slot, int* status);
 /* Ends the slot's process, if a process is running. */
 void end_slot(struct slot* slot);

@@ -144,6 +144,7 @@ static int judge(struct slot* slot, enum ending ending, int status) {
     return stop("an episode took %llu bytes of memory, more than half of the available %llu bytes",
                 (unsigned long long)slot->resident, (unsigned long long)of->most_bytes);
   }
+  if (ending == kForked) return stop("the library starts processes without end");
   if (ending == kHung && of->stage == kStageNone) {
     return stop("a program in which the library is loaded does not start within 8 s");
   }
