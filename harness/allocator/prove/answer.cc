@@ -14,6 +14,8 @@ namespace zerotax::prove {
 namespace {
 
 constexpr std::size_t kLongestName = 22;
+/// Number of allocators that the headline names.
+constexpr std::size_t kMostNames = 4;
 
 /// Broken promises come first.
 std::vector<const Proof*> ranked(const Proofs& proofs) {
@@ -62,6 +64,7 @@ std::string headline(const Proofs& proofs) {
   const std::string kept = fmt::format("{} of {} kept {} promises", clean,
                                        format_counted(proofs.proofs.size(), "allocator"), clean == 1 ? "its" : "their");
   if (broken.empty()) return fmt::format("{}, within the extent that the table shows.", kept);
+  if (broken.size() > kMostNames) return fmt::format("{} allocators broke a promise; {}.", broken.size(), kept);
   return fmt::format("{} broke a promise; {}.", fmt::join(broken, ", "), kept);
 }
 
@@ -98,8 +101,8 @@ Answer prove_answer(const Proofs& proofs, const std::string& folder) {
   answer.table = allocators(all);
   const Proof& first = *all.front();
   if (first.finding) {
-    if (proofs.proofs.size() > 1) answer.warnings.push_back(first.sentence);
-    answer.where = where(first);
+    // With one allocator, the headline is the first sentence.
+    answer.where = (proofs.proofs.size() > 1 ? first.sentence + " " : "") + where(first);
     answer.steps = steps(first, folder);
   }
   for (const Proof* each : all) {
