@@ -8,7 +8,6 @@
 
 #include "exchange/forms.h"
 #include "prove/program_calls.h"
-#include "prove/program_parts.h"
 
 namespace zerotax::prove {
 namespace {
@@ -72,6 +71,14 @@ class Threads {
 std::string in_comment(std::string text) {
   for (std::size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/")) text.replace(at, 2, "* /");
   return text;
+}
+
+/// Contents of harness/allocator/prove/program/<name>.txt: the parts of programs that do not depend on the sequence.
+const std::map<std::string, std::string>& embedded_program_parts() {
+  static const std::map<std::string, std::string> all{
+#include "embedded_program_parts.inc"
+  };
+  return all;
 }
 
 }  // namespace

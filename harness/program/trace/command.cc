@@ -5,23 +5,29 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
 #include "base/units.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
+#include "observe/fault_tracer.h"
+#include "observe/kernel_event_log.h"
+#include "os/input_file.h"
 #include "os/print.h"
 #include "run/figures.h"
 #include "run/program_launch.h"
 #include "trace/ctf_repair.h"
 #include "trace/document.h"
 #include "trace/fields.h"
-#include "trace/launch.h"
+#include "trace/kernel_events.h"
 #include "trace/triggered_run.h"
 #include "trace/verbs.h"
 
 namespace zerotax::trace {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kExamples =
     "  zerotax trace run -o trace -- ./service\n"
@@ -137,6 +143,100 @@ ExitStatus repair(const TraceOptions& options) {
   return ExitStatus::kDone;
 }
 
+struct TraceLaunch {
+  std::vector<std::string> words;  ///< command to run
+  std::string folder;              ///< folder for the trace; must be empty or absent
+  bool functions = false;          ///< whether to preload libzerotax-functions
+  /// Kernel events to record: "faults" for the events of FaultTracer, other names for kernel_event_kind.
+  std::vector<std::string> kernel;
+};
+
+struct TraceRun {
+  int exit_status = 0;
+  std::string kernel;             ///< method by which kernel events were observed ("tracepoints, every fault"); empty
+                                  ///< if they were not observed
+  std::uint64_t kernel_lost = 0;  ///< events
+};
+
+void check_folder(const std::string& folder) {
+  std::error_code failure;
+  if (fs::exists(folder, failure) && (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure))) {
+    throw UsageError(fmt::format("'{}' already exists", folder),
+                     "remove the existing file or folder, or name another folder with -o");
+  }
+  fs::create_directories(folder, failure);
+  if (failure) {
+    require_folder_of(folder);
+    throw UsageError(fmt::format("'{}' cannot be created: {}", folder, failure.message()),
+                     "name another folder with -o");
+  }
+}
+
+/// Records kernel events while the program runs.
+class KernelWatch {
+ public:
+  /// Throws the errors of KernelLog, FaultTracer and KernelEventLog.
+  KernelWatch(const std::string& folder, bool faults, const std::vector<KernelEventKind>& kinds) : log_(folder) {
+    if (faults) {
+      FaultTracerOptions options;
+      options.each = [&](const Fault& fault, FaultClass kind) { log_.add(fault, kind); };
+      options.event = [&](const FaultEvent& event) { log_.add(event); };
+      faults_.emplace(options);
+    }
+    if (!kinds.empty()) events_.emplace(kinds);
+  }
+
+  void finish(TraceRun& run) {
+    if (faults_) {
+      const FaultData data = faults_->finish();
+      run.kernel = data.every_fault ? "every fault" : "faults in user mode";
+      run.kernel_lost += data.lost;
+    }
+    if (events_) {
+      events_->finish();
+      run.kernel_lost += events_->lost();
+    }
+  }
+
+ private:
+  KernelLog log_;
+  std::optional<FaultTracer> faults_;
+  std::optional<KernelEventLog> events_;
+};
+
+/// Runs a program to its end. The recorder in the program writes into the folder. Throws UsageError if the program
+/// cannot be started or the folder cannot be used. Throws MachineError if a library is missing or the kernel's events
+/// cannot be recorded.
+TraceRun run_traced(const TraceLaunch& launch) {
+  const std::string program = resolve_program(launch.words.front());
+  std::string library;
+  if (launch.functions) {
+    check_takes_preload(program, "have its functions traced");
+    library = project_library("libzerotax-functions.so");
+  }
+  bool faults = false;
+  std::vector<KernelEventKind> kinds;
+  for (const std::string& name : launch.kernel) {
+    if (name == kFaultsEvent.name) {
+      faults = true;
+    } else {
+      kinds.push_back(kernel_event_kind(name));
+    }
+  }
+  check_folder(launch.folder);
+  ForegroundCommand command = foreground_command(program, launch.words, library, std::nullopt);
+  command.environment.emplace_back("ZEROTAX_TRACE_DIR", absolute_path(launch.folder).string());
+  TraceRun run;
+  if (launch.kernel.empty()) {
+    run.exit_status = run_program(command, "trace run").exit_status;
+    return run;
+  }
+  KernelWatch watch(absolute_path(launch.folder).string(), faults, kinds);
+  run.exit_status = run_program(command, "trace run").exit_status;
+  watch.finish(run);
+  return run;
+}
+
 /// Throws UsageError for `--kernel=` without a value. The parser reads this as `--kernel`, but the user's shell
 /// variable after `=` may be unset.
 void check_kernel_given() {
@@ -154,7 +254,7 @@ ExitStatus run(const TraceOptions& options) {
   const TraceRun result = run_traced(launch);
   const std::string stopped = until.finish();
   std::error_code failure;
-  if (std::filesystem::is_empty(options.out, failure)) {
+  if (fs::is_empty(options.out, failure)) {
     print_lines(stderr, kNothing);
   } else {
     print_lines(stderr, problems_text(repair_ctf_trace(options.out).problems));
