@@ -86,7 +86,7 @@ def test_versions_are_built_and_measured_by_tasks_and_compared_here(cluster, pro
             assert one.get(key) == other.get(key), key
         assert one.get("baseline", {}).get("points") == other.get("baseline", {}).get("points")
     jobs = cluster.jobs()
-    again = zerotax(*words, "--on", "slurm", "--out", tmp_path / "out", **environment)
+    again = zerotax(*words, "--full", "--on", "slurm", "--out", tmp_path / "out", **environment)
     assert again.returncode == 0 and again.stdout == done.stdout and cluster.jobs() == jobs
 
 

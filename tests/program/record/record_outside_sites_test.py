@@ -85,7 +85,7 @@ def test_a_storm_of_returns_is_sampled(static):
 @root_only
 @pytest.mark.parametrize("language, function", [("static", "clear_here"), ("musl", "clear_here"), ("go", "main.clearHere")])
 def test_who_stores_zeros_is_named_with_the_time(request, language, function):
-    found = record(request.getfixturevalue(language), "zeros", 400 if language == "go" else 20000)
+    found = record(request.getfixturevalue(language), "zeros", 2000 if language == "go" else 20000)
     stores = [site for site in found.json["sites"] if site["sampled"].get("zero_cpu_ns")]
     assert function in functions(stores[0]) and stores[0]["kind"] == "by_program"
     least, most = stores[0]["sampled"]["zero_cpu_interval_ns"]

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,11 +72,14 @@ static char** environment_with(const char* preload) {
   return variables;
 }
 
-/* Prepares the child for exec: a new process group, no streams, and the highest chance to be killed if memory is
- * short. */
-static _Noreturn void become_episode(const char* const* words, char* const* environment) {
+/* Prepares the child for exec: a new process group, no streams, a limit of processes beyond the machine's `tasks`, and
+ * the highest chance to be killed if memory is short. */
+static _Noreturn void become_episode(const char* const* words, char* const* environment, unsigned long tasks) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  /* The limit counts all tasks of the user, so other programs need room. It does not hold for root. */
+  const struct rlimit processes = {tasks + 4 * kMostProcesses, tasks + 4 * kMostProcesses};
+  setrlimit(RLIMIT_NPROC, &processes);
   const int nothing = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) dup2(nothing, stream);
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -120,16 +124,16 @@ void start_slot(struct slot* slot, const char* preload, const char* api) {
   memset(slot->head->tasks, 0, sizeof slot->head->tasks);
   slot->head->child = 0;
   slot->head->stage = kStageNone;
+  slot->tasks = tasks_of_machine();
   /* Makes the system call directly. If the allocator is preloaded here too, fork would call the allocator's
    * handlers. */
   slot->process = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-  if (slot->process == 0) become_episode(words, environment);
+  if (slot->process == 0) become_episode(words, environment, slot->tasks);
   if (slot->process < 0) give_up("fork: %s", strerror(errno));
   setpgid(slot->process, slot->process);
   slot->handle = (int)syscall(SYS_pidfd_open, slot->process, 0);
   slot->operations = operations_of(slot->head);
   slot->then = times_of(slot);
-  slot->tasks = tasks_of_machine();
 }
 
 /* Returns whether the threads used this much CPU time, or used this much time and waited for a CPU in less than a
