@@ -67,8 +67,9 @@ def test_root_counts_what_a_watched_process_of_another_user_runs(folder, tmp_pat
     made = program(folder, kind)
     line = {"itself": f"exec {made} grow {GROWN}", "child": f"{made} grow {GROWN}; true",
             "grandchild": f"(sh -c '{made} grow {GROWN}; true'; true)"}[way]
-    with subprocess.Popen([*NOBODY, "sh", "-c", f"read go; {line}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          env=clean_environment()) as run:
+    with subprocess.Popen([*NOBODY, "sh", "-c", f"echo ready; read go; {line}"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True, env=clean_environment()) as run:
+        assert run.stdout.readline() == "ready\n"  # setpriv has become the shell
         started = start_record(tmp_path, run.pid, "--seconds", 60)
         run.stdin.write("\n")
         run.stdin.close()
@@ -85,8 +86,9 @@ def test_root_counts_what_a_watched_process_of_another_user_runs(folder, tmp_pat
 def test_who_may_not_count_on_does_not_say_how_much(folder, tmp_path):
     """A shell of the user nobody runs a program of root. nobody may execute the program, but not read it."""
     made = program(folder, "unreadable")
-    with subprocess.Popen([*NOBODY, "sh", "-c", f"read go; {made} grow {GROWN}; true"], stdin=subprocess.PIPE,
+    with subprocess.Popen([*NOBODY, "sh", "-c", f"echo ready; read go; {made} grow {GROWN}; true"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True, env=clean_environment()) as run:
+        assert run.stdout.readline() == "ready\n"
         os.chown(tmp_path, 65534, 65534)
         with open_folder() as folder_of_theirs:
             started = start_record(folder_of_theirs, run.pid, "--seconds", 60, prefix=NOBODY)
