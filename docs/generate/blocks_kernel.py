@@ -191,7 +191,7 @@ def zeroing_block() -> str:
             rows.append([populated, count_text(pages["parent_table_bytes"] // fork["environment"]["page_bytes"]),
                          number_text(pages["pages"]), number_text(pages["zeroed_pages"])])
     spent = " and\n".join(filled("{samples/0/clearing/text text} in the process *{name text}* "
-                                "({samples/0/clearing/share percent} of the fork)", p) for p in fork["processes"])
+                                 "({samples/0/clearing/share percent} of the fork)", p) for p in fork["processes"])
     head = ["populated", "the parent's page tables (pages)", "pages that a fork takes", "of these cleared"]
     return f"{table(head, rows)}\n\nClearing the pages that a fork takes took {spent}."
 
