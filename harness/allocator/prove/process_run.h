@@ -28,8 +28,7 @@ struct ProcessEnd {
 };
 
 /// Runs zerotax-prove-calls until it ends. If a signal requests an end, the process gets a few seconds to write its
-/// lines. Calls `look` several times a second. Throws MachineError if the process cannot be
-/// started.
+/// lines. Calls `look` several times a second. Throws MachineError if the process cannot be started.
 ProcessEnd run_process(const ProcessRun& run, const std::function<void()>& look);
 
 /// Replays records under an allocator.
@@ -39,7 +38,7 @@ class Replayer {
   Replayer(Allocator allocator, const head& counters, const std::string& folder, const std::string& api);
 
   /// Returns the finding of the operations; nothing if they have none. Throws Stop.
-  std::optional<ProofFinding> replay(const Ops& ops) const;
+  [[nodiscard]] std::optional<ProofFinding> replay(const Ops& ops) const;
 
  private:
   head counters_;

@@ -211,9 +211,9 @@ ExitStatus report_proof(const std::string& file, const std::string& out) {
       status = ExitStatus::kFinding;
       continue;
     }
-    const std::string folder = out + "/" + id;
+    const std::string folder = fmt::format("{}/{}", out, id);
     make_new_folder({"--out", folder});
-    write_file(folder + "/" + program->file, prove::source_text(*program));
+    write_file(fmt::format("{}/{}", folder, program->file), prove::source_text(*program));
     write_file(folder + "/report.md", proof_text(proofs, proof));
     print_text("{}/report.md\n  {}: {}\n", folder, subject_of(proof), proof.finding->sentence);
     ++written;

@@ -168,9 +168,10 @@ std::string headline(const Thresholds& thresholds, const Found& found, const std
   }
   const Row& worst = rows.front();
   const std::string of = one ? "" : " of " + worst.lane->allocator.name;
-  if (worst.fails)
+  if (worst.fails) {
     return text +
            fmt::format(" The most severe is {}{}: calls on one side of it fail.", size_words(*worst.threshold), of);
+  }
   if (worst.bytes == 0) {
     return text + (single ? " This change does not affect the number of bytes that later calls zero."
                           : " None of these changes affects the number of bytes that later calls zero.");
@@ -259,9 +260,8 @@ std::vector<std::string> warnings(const Thresholds& thresholds, const Found& fou
 }
 
 std::string legend(const Thresholds& thresholds, const Found& found, bool has_rows) {
-  const std::string probes =
-      fmt::format("From {}; a change that ends before the next of {} is missed.", format_counted(found.probes, "probe"),
-                  format_counted(found.grid, "first size"));
+  std::string probes = fmt::format("From {}; a change that ends before the next of {} is missed.",
+                                   format_counted(found.probes, "probe"), format_counted(found.grid, "first size"));
   if (!has_rows) return probes;
   return fmt::format("{}touch: share of a block that is written, where it costs most. {}",
                      thresholds.is_plain() ? "needless: zeros over zeros. returned: to the kernel. " : "", probes);

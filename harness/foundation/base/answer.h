@@ -15,21 +15,21 @@ struct Answer {
   /// without a command consists of its reason.
   struct Step {
     std::string command;
-    std::string reason = "";
+    std::string reason{};
   };
   /// The main result in whole sentences: subject, cost and cause.
   std::string headline;
   /// Rows sorted by cost, the most expensive first. The caller omits rows below 1 %.
   std::optional<Table> table = std::nullopt;
   /// The worst call site, size or process, in whole sentences.
-  std::string where = "";
+  std::string where{};
   std::vector<Step> steps = {};
   /// Warnings in whole sentences that qualify the rest of the answer, the most serious first.
   std::vector<std::string> warnings = {};
   /// The meaning of symbols in the table, such as ~.
-  std::string legend = "";
+  std::string legend{};
   /// The contents that only --full prints: "All causes, sites and sizes". Empty if --full prints no more.
-  std::string more = "";
+  std::string more{};
 };
 
 /// Adds a step. If the list already has steps, puts "or " in front of the new step's reason.

@@ -59,7 +59,7 @@ std::string result_text(const Result& result, const Palette& palette) {
 }
 
 std::string headline(const Results& all) {
-  const std::string sentence = verdict_sentence(all.results);
+  std::string sentence = verdict_sentence(all.results);
   if (!all.system) return sentence;
   const System& of = *all.system;
   return fmt::format("{} The tests ran on {} {} ({}) as {}{}.", sentence, of.system, of.kernel, of.machine,

@@ -52,6 +52,7 @@ std::vector<const Row*> rows_of(const std::vector<Row>& rows, std::initializer_l
 
 std::string names_of(const std::vector<const Row*>& rows) {
   std::vector<std::string> names;
+  names.reserve(rows.size());
   for (const Row* row : rows) names.push_back(row->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -201,6 +201,7 @@ std::vector<std::string> recommended(const Snapshot& snapshot, const Advice& adv
     }
   }
   std::vector<std::string> ways;
+  ways.reserve(praised.size());
   for (const auto& [name, praises] : praised) {
     ways.push_back(fmt::format("{}: {}", praises, described(*snapshot.find(advice.allocator, name))));
   }

@@ -180,9 +180,10 @@ Others allocators_to_try(const std::vector<std::string>& words) {
     }
   }
   for (const std::string& word : chosen) {
-    if (word == "glibc")
+    if (word == "glibc") {
       throw UsageError("glibc cannot be preloaded: it is the allocator of the C library itself",
                        "give another allocator");
+    }
     Allocator allocator = *resolve_program_allocator(word, {});
     for (const Allocator& other : others.allocators) {
       if (other.name != allocator.name) continue;

@@ -116,9 +116,9 @@ std::string cause_legend(const std::vector<const TaxRow*>& rows) {
       {Cause::kReturning, "returned: given back by munmap, madvise or brk"},
       {Cause::kRedundant, "redundant: zero already"}};
   std::vector<std::string> parts;
-  for (const auto& [cause, words] : kWords) {
-    const bool is_shown = std::any_of(rows.begin(), rows.end(), [&](const TaxRow* row) { return row->cause == cause; });
-    if (is_shown) parts.emplace_back(words);
+  for (const auto& each : kWords) {
+    const auto is_of = [&each](const TaxRow* row) { return row->cause == each.first; };
+    if (std::any_of(rows.begin(), rows.end(), is_of)) parts.emplace_back(each.second);
   }
   return parts.empty() ? "" : fmt::format("{}. ", fmt::join(parts, "; "));
 }

@@ -110,6 +110,7 @@ Table changed_metrics(const Review& review, const Palette& palette) {
     }
   }
   std::vector<ShownChange> rows;
+  rows.reserve(largest.size());
   for (auto& [key, shown] : largest) rows.push_back(std::move(shown));
   std::stable_sort(rows.begin(), rows.end(), [](const ShownChange& one, const ShownChange& other) {
     return std::tuple(one.direction, -one.times) < std::tuple(other.direction, -other.times);

@@ -157,6 +157,7 @@ AnsweredCommit entry_of(const Commit& commit, const Answer& answer) {
 
 std::vector<AnsweredCommit> entries_of(const std::vector<BisectStep>& steps) {
   std::vector<AnsweredCommit> entries;
+  entries.reserve(steps.size());
   for (const BisectStep& step : steps) entries.push_back(entry_of(step.commit, step.answer));
   return entries;
 }

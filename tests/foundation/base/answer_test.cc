@@ -105,7 +105,7 @@ TEST(Answer, BreaksALongCommandWhereAShellReadsItAsOne) {
                                        "MALLOC_TRIM_THRESHOLD_=1073741824",
                                        "python3",
                                        "-c",
-                                       "import numpy; numpy.zeros(10 ** 8) \\ 'and' \"more\" of the same words",
+                                       R"(import numpy; numpy.zeros(10 ** 8) \ 'and' "more" of the same words)",
                                        "it's a \n line break and 'quotes' in a long long word",
                                        "a b"};
   const std::string text = answer_text({.headline = "Much.", .steps = {{shell_text(words)}}});

@@ -64,11 +64,12 @@ TEST(PrintableLines, KeepsLineBreaksOfOneKindAndTabs) {
 }
 
 TEST(ValidUtf8, KeepsEveryCharacter) {
-  EXPECT_EQ(valid_utf8("a\n\x1b\u202e"), "a\n\x1b\u202e");
+  EXPECT_EQ(valid_utf8("a\n\x1b\u202e"), "a\n\x1b\u202e");  // NOLINT(misc-misleading-bidirectional)
   EXPECT_EQ(valid_utf8("d\xff"), "d\\xff");
 }
 
 TEST(JsonText, HoldsAnyNameAndIsReadAgain) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional)
   const Json json{{"a", "d\xff"}, {"b", "e\x1b\n\u202e\U000e0041##[x]"}, {"k\xfe", Json::array({"\xc0"})}};
   const std::string text = json_line(json);
   for (const char each : text) EXPECT_TRUE(each >= 0x20 && each < 0x7f) << text;

@@ -73,7 +73,7 @@ TEST(Sentence, HasNoCauseOfAFewFaultsForAChangeOfMany) {
   EXPECT_EQ(sentence_of(run_with(), calls), "worse: allocation calls 1,000 → 90,000");
 }
 
-Program named(const std::string& name, std::vector<std::string> children, std::uint64_t faults) {
+Program named(const std::string& name, const std::vector<std::string>& children, std::uint64_t faults) {
   runs::CommandRun run = run_with({{kMinorFaults, faults}});
   run.processes = {{name, run.all}};
   run.roles = {{name, ""}};

@@ -84,9 +84,10 @@ int find_shared(Dwfl_Module* module) {
   const int found = find(file_number(module), true, bytes_of(bits, bytes), name, 0);
   // Without this call, libdw would itself search for the file at the first use. The value -1 means that the file was
   // not found (dwarf_getalt.c).
-  if (found < 0)
+  if (found < 0) {
     ::dwarf_setalt(debug, reinterpret_cast<Dwarf*>(std::intptr_t{-1}));  // NOLINT(performance-no-int-to-ptr)
-  return found;
+    return found;
+  }
 }
 
 }  // namespace

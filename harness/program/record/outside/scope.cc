@@ -55,9 +55,10 @@ WatchScope WatchScope::of_cgroup(const std::string& name) {
     throw MachineError(fmt::format("all processes in the cgroup {} belong to other users", found->path),
                        "run zerotax as root");
   }
-  if (!any)
+  if (!any) {
     throw UsageError(fmt::format("no process runs in the cgroup {}", found->path),
                      "start its processes, or give another cgroup");
+  }
   scope.is_open_ = scope.cgroup_ && is_permitted({{}, scope.cgroup_.get()});
   scope.others_ = 0;
   return scope;
