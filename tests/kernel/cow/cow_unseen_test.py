@@ -262,7 +262,9 @@ def test_a_short_program_has_every_fault_recorded(program, method):
     report, done = watch(program, "short", pages, every_fault=False, ZEROTAX_FAULTS=method)
     totals = report["totals"]
     assert is_na(report["sampling"]) and "sampled" not in done.stderr
-    assert pages <= totals["copies"] <= pages + FEW and 2 * pages <= totals["zero_fills"] <= 2 * pages + FEW, totals
+    # On a busy machine, events may be lost. Then the report has their number.
+    assert pages - totals["lost"] <= totals["copies"] <= pages + FEW, totals
+    assert 2 * pages - totals["lost"] <= totals["zero_fills"] <= 2 * pages + FEW, totals
 
 
 @as_root
