@@ -29,6 +29,7 @@ void* __libc_calloc(std::size_t count, std::size_t bytes);
 void __libc_free(void* block);
 
 // A program includes this file in only one source file.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
   return planted_calloc ? planted_calloc() : __libc_calloc(count, bytes);
 }
