@@ -68,7 +68,7 @@ TEST(Foreground, PassesOnASignalThatAnotherThreadTakesWhileTheProgramStarts) {
       const std::int64_t end_ns = monotonic_ns() + delay_us * std::int64_t{1'000};
       while (monotonic_ns() < end_ns) {
       }
-      ::pthread_kill(::pthread_self(), SIGTERM);
+      ::pthread_kill(::pthread_self(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread): a handler takes it
     });
     const ForegroundResult ended = run_foreground(in_foreground("exec sleep 20"));
     other.join();

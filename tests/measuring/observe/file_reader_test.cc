@@ -36,7 +36,8 @@ void misbehave(const std::string& contents) {
   }
   while (contents == "leak") {
     // One call populates all pages, because page by page this may take longer than the time limit.
-    ::mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    static_cast<void>(::mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, kFlags, -1, 0));
   }
 }
 
