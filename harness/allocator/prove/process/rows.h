@@ -42,11 +42,11 @@ struct row {
   char release_symbol[kSymbol];
   struct arguments arguments;
   struct arguments release_arguments;
-  enum promise promise;
   uint64_t most;         /* bytes; 0: no limit */
-  int is_foreign;        /* whether malloc_usable_size belongs to another library */
   any_function function; /* NULL if the allocator has no such function */
   any_function release;
+  enum promise promise;
+  int is_foreign; /* whether malloc_usable_size belongs to another library */
 };
 
 extern struct row rows[kMostRows];
