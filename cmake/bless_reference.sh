@@ -9,7 +9,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Each part is a function with the part's name. The function writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page prove"
 
 study() {
   rm -rf "$1/study"
@@ -176,6 +176,29 @@ outside_overhead() { $python tests/benchmarks/outside_overhead/overhead.py >"$1/
 
 # Takes twelve minutes: a thousand processes run once watched and once unwatched.
 attachments() { $python tests/stress/attachments.py >"$1/attachments.txt"; }
+
+# Takes four hours, and needs a mirror of Debian. The file of mimalloc's releases is kept, because it needs their sources.
+prove() {
+  mkdir "$1/prove"
+  cp results/reference/prove/mimalloc*.json "$1/prove"
+  $python tests/benchmarks/prove_rates/prove_rates.py --json "$1/prove/rates.jsonl" >"$1/prove/rates.txt"
+  words=
+  for policy in libmalloc-116 libmalloc-283 xzone-792 unmap purge memset dirty adaptive; do
+    words="$words --allocator $policy=build/lib/liblargecache.so --env $policy:LARGECACHE_POLICY=$policy"
+  done
+  # shellcheck disable=SC2086  # the words are meant to be split
+  $zerotax prove $words --seconds 450 --json "$1/prove/largecache.json" >/dev/null
+  words=
+  for package in bullseye/libjemalloc2 bookworm/libjemalloc2 trixie/libjemalloc2 sid/libjemalloc2 \
+    bullseye/libtcmalloc-minimal4 bookworm/libtcmalloc-minimal4 trixie/libtcmalloc-minimal4t64 sid/libtcmalloc-minimal4t64 \
+    bullseye/libtbb2 bookworm/libtbbmalloc2 trixie/libtbbmalloc2 sid/libtbbmalloc2 \
+    bullseye/libmimalloc1.6 bookworm/libmimalloc2.0 trixie/libmimalloc3 sid/libmimalloc3; do
+    words="$words --allocator $(basename "$package")-$(dirname "$package")=deb:$package"
+  done
+  # Exit status 1 means that an allocator broke a promise.
+  # shellcheck disable=SC2086
+  $zerotax prove $words --seconds 60 --json "$1/prove/debian.json" >/dev/null || [ $? = 1 ]
+}
 
 # shellcheck disable=SC2086  # the words are meant to be split
 [ $# -gt 0 ] || set -- $all_parts
