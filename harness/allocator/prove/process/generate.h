@@ -26,6 +26,7 @@ struct generator {
   uint64_t live_bytes;
   uint64_t paused; /* microseconds */
   uint32_t* live;  /* ids of blocks in order of allocation, except after frees in any order */
+  struct step plan[kMostSteps];
   uint32_t live_count;
   uint32_t live_room;
   uint32_t thread;
@@ -35,7 +36,6 @@ struct generator {
   int is_draining;
   int is_growing;
   int is_limited;
-  struct step plan[kMostSteps];
   int steps;
   int step;      /* the next step */
   int performed; /* the step of the last operation, or -1 */

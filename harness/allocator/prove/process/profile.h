@@ -16,7 +16,6 @@ enum free_order { kLastFirst, kFirstFirst, kAnyOrder };
 enum gene { kGeneSizes, kGeneRows, kGeneFills, kGeneThreads, kGeneEvents, kGeneShape };
 
 struct profile {
-  enum episode_kind kind;
   uint64_t calls;
   uint64_t bytes; /* bytes that all calls together may return */
   uint64_t most_size;
@@ -24,6 +23,7 @@ struct profile {
   uint64_t most_pause; /* microseconds */
   uint64_t all_pauses; /* microseconds in all, per thread */
   uint64_t palette[kPalette];
+  enum episode_kind kind;
   uint32_t palette_count;
   uint32_t most_live;
   uint32_t row_weights[kMostRows];
