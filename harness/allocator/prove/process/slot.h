@@ -38,8 +38,8 @@ void note_start(const char* self);
 /* Starts the process of the episode that the head describes. `preload` and `api` may be NULL. */
 void start_slot(struct slot* slot, const char* preload, const char* api);
 /* Checks the process, and ends a process that hangs, is late, takes too much memory, or starts processes without end. A
- * process hangs if it performs no operation for 8 s, without the time in which it waits for a CPU. A process is late 5 s
- * after the deadline. Enters the status of an ended process. */
+ * process hangs if it performs no operation for 8 s, without the time in which it waits for a CPU. A process is late 5
+ * s after the deadline. Enters the status of an ended process. */
 enum ending look_at(struct slot* slot, int* status);
 /* Ends the slot's process, if a process is running. */
 void end_slot(struct slot* slot);
