@@ -189,10 +189,10 @@ prove() {
   # shellcheck disable=SC2086  # the words are meant to be split
   $zerotax prove $words --seconds 450 --json "$1/prove/largecache.json" >/dev/null
   words=
-  for package in bullseye/libjemalloc2 bookworm/libjemalloc2 trixie/libjemalloc2 sid/libjemalloc2 \
-    bullseye/libtcmalloc-minimal4 bookworm/libtcmalloc-minimal4 trixie/libtcmalloc-minimal4t64 sid/libtcmalloc-minimal4t64 \
-    bullseye/libtbb2 bookworm/libtbbmalloc2 trixie/libtbbmalloc2 sid/libtbbmalloc2 \
-    bullseye/libmimalloc1.6 bookworm/libmimalloc2.0 trixie/libmimalloc3 sid/libmimalloc3; do
+  # Later packages of jemalloc, tcmalloc and tbbmalloc need a newer C library.
+  for package in bullseye/libjemalloc2 bookworm/libjemalloc2 trixie/libjemalloc2 bullseye/libtcmalloc-minimal4 \
+    bookworm/libtcmalloc-minimal4 bullseye/libtbb2 bookworm/libtbbmalloc2 bookworm/libmimalloc2.0 trixie/libmimalloc3 \
+    sid/libmimalloc3; do
     words="$words --allocator $(basename "$package")-$(dirname "$package")=deb:$package"
   done
   # Exit status 1 means that an allocator broke a promise.
