@@ -86,8 +86,8 @@ int find_shared(Dwfl_Module* module) {
   // not found (dwarf_getalt.c).
   if (found < 0) {
     ::dwarf_setalt(debug, reinterpret_cast<Dwarf*>(std::intptr_t{-1}));  // NOLINT(performance-no-int-to-ptr)
-    return found;
   }
+  return found;
 }
 
 }  // namespace
