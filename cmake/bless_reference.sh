@@ -177,10 +177,10 @@ outside_overhead() { $python tests/benchmarks/outside_overhead/overhead.py >"$1/
 # Takes twelve minutes: a thousand processes run once watched and once unwatched.
 attachments() { $python tests/stress/attachments.py >"$1/attachments.txt"; }
 
-# Takes four hours, and needs a mirror of Debian. The file of mimalloc's releases is kept, because it needs their sources.
+# Takes four hours, and needs a mirror of Debian. The files of mimalloc are kept, because they need its sources.
 prove() {
   mkdir "$1/prove"
-  cp results/reference/prove/mimalloc*.json "$1/prove"
+  cp results/reference/prove/mimalloc*.json results/reference/prove/test_stress.txt "$1/prove"
   $python tests/benchmarks/prove_rates/prove_rates.py --json "$1/prove/rates.jsonl" >"$1/prove/rates.txt"
   words=
   for policy in libmalloc-116 libmalloc-283 xzone-792 unmap purge memset dirty adaptive; do
