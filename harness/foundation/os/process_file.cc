@@ -25,7 +25,7 @@ constexpr auto kBtrfs = 0x9123683e;
 constexpr std::size_t kMostOpen = 256;
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-bool is_of(int opened, const MappedFile& file) {
+bool is_of(int opened, const MappedProcessFile& file) {
   struct stat status {};
   struct statfs system {};
   if (::fstat(opened, &status) != 0 || ::fstatfs(opened, &system) != 0) return false;
@@ -48,7 +48,7 @@ std::vector<UniqueFd> root_folders(pid_t pid) {
   return roots;
 }
 
-UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
+UniqueFd open_mapped_file(pid_t pid, const MappedProcessFile& file) {
   UniqueFd itself =
       open_program_file(fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread(pid), file.begin, file.end));
   if (itself && is_of(itself.get(), file)) return itself;
@@ -65,7 +65,7 @@ UniqueFd open_mapped_file(pid_t pid, const MappedFile& file) {
   return {};
 }
 
-std::string ProcessFiles::find(pid_t pid, const MappedFile& file) {
+std::string ProcessFiles::find(pid_t pid, const MappedProcessFile& file) {
   UniqueFd opened = open_mapped_file(pid, file);
   if (!opened) return "";
   const FileId id = file_id(opened.get());

@@ -13,7 +13,7 @@
 namespace zerotax {
 
 /// A file that a process has mapped, as described by the kernel.
-struct MappedFile {
+struct MappedProcessFile {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string name;
@@ -25,7 +25,7 @@ struct MappedFile {
 /// folder of the process (which may be in a container) or in our own. Returns nothing unless a regular file with this
 /// inode and device is found. (In its own namespace, a process may put any file at the name.) A name never leads to a
 /// file that the process itself may not open.
-UniqueFd open_mapped_file(pid_t pid, const MappedFile& file);
+UniqueFd open_mapped_file(pid_t pid, const MappedProcessFile& file);
 
 /// Returns the root folders to which a name in the process may refer: the process's own root folder, while the process
 /// lives, and ours.
@@ -36,7 +36,7 @@ std::vector<UniqueFd> root_folders(pid_t pid);
 class ProcessFiles {
  public:
   /// Returns a path for reading the file, or "" if the file is not found or too many files are open.
-  std::string find(pid_t pid, const MappedFile& file);
+  std::string find(pid_t pid, const MappedProcessFile& file);
 
  private:
   std::map<FileId, UniqueFd> open_;

@@ -29,10 +29,10 @@ class Replaced : public testing::Test {
   }
   ~Replaced() override { std::filesystem::remove_all(folder_); }
   void replace() const { std::filesystem::rename(folder_ + "/other", file_.name); }
-  bool opens(const MappedFile& file) { return static_cast<bool>(open_mapped_file(::getpid(), file)); }
+  bool opens(const MappedProcessFile& file) { return static_cast<bool>(open_mapped_file(::getpid(), file)); }
 
   std::string folder_;
-  MappedFile file_;
+  MappedProcessFile file_;
 };
 
 TEST_F(Replaced, AFileThatWasFoundStaysTheSame) {
@@ -56,7 +56,7 @@ TEST_F(Replaced, AnotherFileOfTheNameIsNotOpened) {
 
 TEST_F(Replaced, AFileOfThisNumberOnAnotherDeviceIsNotOpened) {
   ASSERT_TRUE(opens(file_));
-  MappedFile elsewhere = file_;
+  MappedProcessFile elsewhere = file_;
   ++elsewhere.device;
   // On overlayfs and btrfs, the kernel's inode and device differ from those of fstat(2).
   if (opens(elsewhere)) GTEST_SKIP() << "the temporary folder is on overlayfs or btrfs";

@@ -94,7 +94,7 @@ std::string FaultPlaces::code_at(pid_t pid, std::uint64_t address, const Unwinde
   const auto [known, is_new] = code_.try_emplace({pid, address});
   std::string& code = known->second;
   if (!is_new) return code;
-  const MappedFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
+  const MappedProcessFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
   const std::string path = !mapping->path.empty() ? mapping->path : files_.find(pid, mapped);
   const UniqueFd file = open_program_file(path);
   code.resize(kMostCodeBytes);

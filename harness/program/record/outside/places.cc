@@ -78,7 +78,7 @@ Spot PlaceFinder::spot(const Frame& frame, bool caller, pid_t pid, Unwinder& unw
   spot.pid = pid;
   File& file = files_[{pid, mapping->begin, mapping->inode, mapping->name}];
   if (file.path.empty()) {
-    const MappedFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
+    const MappedProcessFile mapped{mapping->begin, mapping->end, mapping->name, mapping->inode, mapping->device};
     file.path = !mapping->path.empty() ? mapping->path : opened_.find(pid, mapped);
     file.bias = load_bias_of(ForeignProgram(file.path).segments(), mapping->begin, mapping->file_offset)
                     .value_or(mapping->begin);
