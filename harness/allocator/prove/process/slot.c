@@ -161,9 +161,11 @@ static int is_in_group(const char* process, pid_t group) {
 }
 
 /* Returns whether the episode started processes without end. Reads all of /proc only if the machine has many more tasks
- * than at the episode's start. An episode itself starts one process. */
-static int forks_without_end(const struct slot* slot) {
-  if (tasks_of_machine() < slot->tasks + kMostProcesses) return 0;
+ * than at the last such reading, or at the episode's start. An episode itself starts one process. */
+static int forks_without_end(struct slot* slot) {
+  const unsigned long tasks = tasks_of_machine();
+  if (tasks < slot->tasks + kMostProcesses) return 0;
+  slot->tasks = tasks;
   DIR* const all = opendir("/proc");
   if (all == NULL) return 0;
   int count = 0;

@@ -29,7 +29,7 @@ struct slot {
   uint64_t resident;             /* resident bytes at the last check */
   int is_stuck;                  /* whether the last operation took too long, other than by waiting for a CPU */
   unsigned strays;               /* processes that episodes left behind */
-  unsigned long tasks;           /* tasks on the machine at the start of the episode */
+  unsigned long tasks;           /* tasks on the machine at the last reading of /proc */
 };
 
 /* Makes episodes start as this program was started: by the kernel, or by a dynamic loader with options, as for a
