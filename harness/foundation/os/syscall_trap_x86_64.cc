@@ -64,7 +64,7 @@ extern const char zerotax_in_place[] __attribute__((visibility("hidden")));
 extern const char zerotax_in_place_i386[] __attribute__((visibility("hidden")));
 extern const char zerotax_syscall_end[] __attribute__((visibility("hidden")));
 /// Addresses where threads continue. A slot that was assigned an address keeps it.
-__attribute__((visibility("hidden"))) constinit std::atomic<std::uintptr_t> zerotax_returns[16]{};
+__attribute__((visibility("hidden"), used)) constinit std::atomic<std::uintptr_t> zerotax_returns[16]{};
 }
 
 namespace zerotax::syscall_trap {

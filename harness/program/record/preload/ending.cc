@@ -47,7 +47,7 @@ extern "C" {
 [[gnu::visibility("hidden")]] int zerotax_watched_ioctl(int fd, unsigned long request, void* argument);
 
 /// The C library's syscall, which gets all registers and the stack unchanged, because the call may return twice.
-[[gnu::visibility("hidden")]] zerotax::record::Syscall zerotax_real_syscall = zerotax::record::first_syscall;
+[[gnu::visibility("hidden"), gnu::used]] zerotax::record::Syscall zerotax_real_syscall = zerotax::record::first_syscall;
 
 [[gnu::visibility("hidden"), gnu::used]] long zerotax_watched_syscall(long number, long a, long b, long c, long d,
                                                                       long e, long f) {

@@ -79,11 +79,11 @@ void* find_no_version(void* /*library*/, const char* /*symbol*/, const char* /*v
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] zerotax::record::Find zerotax_real_dlsym = nullptr;
-[[gnu::visibility("hidden")]] zerotax::record::FindVersion zerotax_real_dlvsym = nullptr;
-[[gnu::visibility("hidden")]] void* (*zerotax_real_dlopen)() = nullptr;
-[[gnu::visibility("hidden")]] void* (*zerotax_real_dlmopen)() = nullptr;
-[[gnu::visibility("hidden")]] zerotax::record::Control zerotax_real_ioctl = zerotax::record::first_control;
+[[gnu::visibility("hidden"), gnu::used]] zerotax::record::Find zerotax_real_dlsym = nullptr;
+[[gnu::visibility("hidden"), gnu::used]] zerotax::record::FindVersion zerotax_real_dlvsym = nullptr;
+[[gnu::visibility("hidden"), gnu::used]] void* (*zerotax_real_dlopen)() = nullptr;
+[[gnu::visibility("hidden"), gnu::used]] void* (*zerotax_real_dlmopen)() = nullptr;
+[[gnu::visibility("hidden"), gnu::used]] zerotax::record::Control zerotax_real_ioctl = zerotax::record::first_control;
 
 [[gnu::visibility("hidden"), gnu::used]] void zerotax_find_loader() {
   using namespace zerotax::record;
