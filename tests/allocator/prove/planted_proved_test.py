@@ -2,19 +2,17 @@
 
 Programs start under all of these allocators.
 """
-import csv
 import os
 import subprocess
 import sys
 
+import proved
 import pytest
 from conftest import PLANTED, SOURCE
 
 FOLDER = PLANTED / "proved"
-with open(SOURCE / "tests/planted/proved/proved.tsv", encoding="utf-8") as table:
-    ROWS = list(csv.DictReader(table, delimiter="\t"))
-MISTAKES = [row["name"] for row in ROWS if row["verdict"] == "planted"]
-CORRECT = [row["name"] for row in ROWS if row["verdict"] == "correct"]
+MISTAKES = proved.names("planted")
+CORRECT = proved.names("correct")
 
 
 def run_under(name, *command):

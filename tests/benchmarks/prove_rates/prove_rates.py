@@ -8,7 +8,6 @@ status 1 if a correct allocator has a finding, or if more than two of forty mist
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -17,6 +16,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "tests" / "support"))
+import proved  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", ROOT / "build"))
 MOST_MISSED = 2
 SHORT_CALLS = 20
@@ -43,11 +45,12 @@ def searched(name: str, seed: int, seconds: float) -> dict[str, object]:
     return row
 
 
-def ended(rows: list[dict[str, object]], verdicts: dict[str, str], seeds: list[int]) -> int:
+def ended(rows: list[dict[str, object]], seeds: list[int]) -> int:
     """Prints the result of each seed and of the correct allocators, and returns the exit status."""
     status = 0
+    planted = proved.names("planted")
     for seed in seeds:
-        mistakes = [row for row in rows if row["seed"] == seed and verdicts[str(row["name"])] == "planted"]
+        mistakes = [row for row in rows if row["seed"] == seed and row["name"] in planted]
         found = [row for row in mistakes if row["verdict"] == "found"]
         short = [row for row in found if row.get("program_shows") is True and int(str(row["program_calls"])) < SHORT_CALLS]
         missed = sorted(str(row["name"]) for row in mistakes if row["verdict"] != "found")
@@ -55,7 +58,7 @@ def ended(rows: list[dict[str, object]], verdicts: dict[str, str], seeds: list[i
             print(f"seed {seed}: {len(found)} of {len(mistakes)} mistakes found, {len(short)} shown by a program of fewer "
                   f"than {SHORT_CALLS} calls{'; missed: ' + ', '.join(missed) if missed else ''}")
         status |= len(missed) > MOST_MISSED
-    correct = [row for row in rows if verdicts[str(row["name"])] == "correct"]
+    correct = [row for row in rows if row["name"] not in planted]
     alarms = [str(row["name"]) for row in correct if row["verdict"] == "found"]
     if correct:
         print(f"correct allocators: {len(alarms)} of {len(correct)} searches with a finding {' '.join(alarms)}")
@@ -71,14 +74,12 @@ def main() -> int:
     parser.add_argument("--json", type=pathlib.Path, help="file of the searches, a line each, to which new ones are added")
     options = parser.parse_args()
     seeds = options.seed or [1, 2, 3]
-    with open(ROOT / "tests/planted/proved/proved.tsv", encoding="utf-8") as table:
-        verdicts = {row["name"]: row["verdict"] for row in csv.DictReader(table, delimiter="\t")}
     rows = []
     if options.json and options.json.exists():
         rows = [json.loads(line) for line in options.json.read_text().splitlines()]
     # A correct allocator is searched once, for a long time.
-    planned = [(name, seed, options.seconds) for seed in seeds for name in verdicts if verdicts[name] == "planted"]
-    planned += [(name, seeds[0], options.correct_seconds) for name in verdicts if verdicts[name] == "correct"]
+    planned = [(name, seed, options.seconds) for seed in seeds for name in proved.names("planted")]
+    planned += [(name, seeds[0], options.correct_seconds) for name in proved.names("correct")]
     for name, seed, seconds in planned:
         if options.names and name not in options.names or any((row["name"], row["seed"]) == (name, seed) for row in rows):
             continue
@@ -88,7 +89,7 @@ def main() -> int:
         if options.json:
             with options.json.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
-    return ended(rows, verdicts, seeds)
+    return ended(rows, seeds)
 
 
 if __name__ == "__main__":
