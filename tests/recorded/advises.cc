@@ -24,7 +24,7 @@ void fill(void* block, std::size_t bytes, int value = 1) {
 void clear_and_use(void* block, std::size_t bytes) {
   escape(block);
   fill(block, bytes, 0);
-  for (std::size_t at = 0; at < bytes; at += 100 * 4096) static_cast<char*>(block)[at] = 1;
+  for (std::size_t at = 0; at < bytes; at += std::size_t{100} * 4096) static_cast<char*>(block)[at] = 1;
   escape(block);
 }
 

@@ -27,7 +27,7 @@ void unmap_large(struct block* block) { unmap_pages(data_of(block) - page(), pag
 static struct block* remove_kept(size_t index) {
   struct block* block = kept[index];
   kept_bytes -= block->capacity;
-  memmove(&kept[index], &kept[index + 1], (kept_count - index - 1) * sizeof kept[0]);
+  memmove(&kept[index], &kept[index + 1], (kept_count - index - 1) * sizeof(struct block*));
   --kept_count;
   return block;
 }

@@ -72,7 +72,7 @@ static long clock_ms(void) {
 }
 
 static void* free_large(void* unused) {
-  while (!stopped) free(written(2 * kMiB));
+  while (!stopped) free(written((size_t)2 * kMiB));
   return unused;
 }
 
@@ -81,9 +81,9 @@ static bool purges_after_unlock(void) {
   bool broken = false;
   if (pthread_create(&thread, NULL, free_large, NULL) != 0) _exit(3);
   for (const long end = clock_ms() + kRaceMs; !broken && clock_ms() < end;) {
-    char* block = written(2 * kMiB);
+    char* block = written((size_t)2 * kMiB);
     usleep(100);
-    broken = !holds(block, 2 * kMiB, kWritten);
+    broken = !holds(block, (size_t)2 * kMiB, kWritten);
     free(block);
   }
   stopped = true;
@@ -112,7 +112,7 @@ static bool publishes_before_marking(void) {
       if (i > 1000) sched_yield();
     }
     for (int i = 0; i < 20 && again != block && !broken; ++i) {
-      again = calloc(1, kSmall);
+      again = calloc(1, kSmall);  // NOLINT(clang-analyzer-unix.Malloc): kept until the first block returns
       broken = !is_zero(again, kSmall);
     }
   }
@@ -170,15 +170,15 @@ static int parent_wrote[2];
 static bool parent_shows_through(void) {
   char byte = 0;
   if (read(parent_wrote[0], &byte, 1) != 1) _exit(3);
-  return !holds(blocks[0], 2 * kMiB, kWritten);
+  return !holds(blocks[0], (size_t)2 * kMiB, kWritten);
 }
 
 static bool shared_with_child(void) {
   if (pipe(parent_wrote) != 0) _exit(3);
-  blocks[0] = written(2 * kMiB);
+  blocks[0] = written((size_t)2 * kMiB);
   const pid_t child = fork();
   if (child == 0) _exit(parent_shows_through());
-  memset(blocks[0], 1, 2 * kMiB);
+  memset(blocks[0], 1, (size_t)2 * kMiB);
   escape(blocks[0]);
   if (write(parent_wrote[1], "", 1) != 1) _exit(3);
   int status = 0;

@@ -15,7 +15,7 @@ void age(void) {
       if (!return_pages(block, half)) continue;
       block->flags = 1 + (uint32_t)(half / page());
       block->dirty = 0;
-    } else if (old >= 2 * kKeptMs && block->flags > 1) {
+    } else if (old >= UINT64_C(2) * kKeptMs && block->flags > 1) {
       if (madvise(data_of(block), (block->flags - 1) * page(), MADV_DONTNEED) == 0) block->flags = 1;
     }
   }

@@ -4,7 +4,8 @@
 
 bool product(size_t count, size_t size, size_t* bytes) {
   if (count <= UINT32_MAX && size <= UINT32_MAX) {
-    *bytes = (uint32_t)count * (uint32_t)size;
+    const uint32_t product_of_32_bits = (uint32_t)count * (uint32_t)size;
+    *bytes = product_of_32_bits;
     return true;
   }
   return !__builtin_mul_overflow(count, size, bytes);
