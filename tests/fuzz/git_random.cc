@@ -47,6 +47,12 @@ git pack-refs --all
 git tag v7
 )";
 
+/// Returns a variable of the environment; empty if the variable is not set.
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 /// Runs the real git and damages its output, in the same way for the same seed and words.
 int act_as_git(int count, char** words) {
   std::string all;
@@ -57,8 +63,8 @@ int act_as_git(int count, char** words) {
       prints |= std::string_view(words[i]) == command;
     }
   }
-  ::setenv("PATH", std::getenv(kPath), 1);
-  Random random(std::strtoull(std::getenv(kSeed), nullptr, 10) ^ std::hash<std::string>()(all));
+  ::setenv("PATH", variable(kPath).c_str(), 1);
+  Random random(std::strtoull(variable(kSeed).c_str(), nullptr, 10) ^ std::hash<std::string>()(all));
   if (!prints || !fuzz::one_in(random, 5)) {
     ::execvp("git", words);
     return 127;
@@ -169,21 +175,21 @@ int main(int count, char** words) {
   const std::string make =
       std::string("sh -c '") + "exec sh -s \"$0\"' " + place.path() + " <<'END'\n" + kMakeRepository + "END\n";
   if (std::system(make.c_str()) != 0) return std::fprintf(stderr, "git is not installed\n"), 77;
-  ::setenv(kPath, std::getenv("PATH"), 1);
+  ::setenv(kPath, variable("PATH").c_str(), 1);
   ::setenv("XDG_CACHE_HOME", place.file("cache").c_str(), 1);
   fuzz::Random first(1);
   const Git git(place.file("repository"));
   ask(git, first, 4);
   fs::create_directory(place.file("bin"));
   fs::create_symlink(fs::read_symlink("/proc/self/exe"), place.file("bin") + "/git");
-  const std::string damaged_path = place.file("bin") + ":" + std::getenv("PATH");
+  const std::string damaged_path = place.file("bin") + ":" + variable("PATH");
   std::uint64_t answered = 0;
   std::uint64_t read = 0;
   const std::uint64_t tried = fuzz::try_seeds(options, [&](fuzz::Random& random) {
     ::setenv(kSeed, std::to_string(fuzz::current_seed).c_str(), 1);
     ::setenv("PATH", damaged_path.c_str(), 1);
     answered += succeeds([&] { ask(git, random, fuzz::one_in(random, 8) ? 3 : random() % 3); }) ? 1 : 0;
-    ::setenv("PATH", std::getenv(kPath), 1);
+    ::setenv("PATH", variable(kPath).c_str(), 1);
     for (int i = 0; i < 8; ++i) {
       const std::string copy = place.file("copy");
       fs::remove_all(copy);
