@@ -94,6 +94,11 @@ int our_lstat(const char* path, struct stat* status) {
 }
 OURS(lstat, "2.33");
 
+int our_fstatat(int folder, const char* path, struct stat* status, int flags) {
+  return (int)syscall(SYS_newfstatat, folder, path, status, flags);
+}
+OURS(fstatat, "2.33");
+
 const char* our_sigabbrev_np(int number) {
   static const char* const kNames[] = {
       [SIGHUP] = "HUP",       [SIGINT] = "INT",   [SIGQUIT] = "QUIT",   [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
