@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <ranges>
 
 #include "base/names.h"
 #include "os/machine_code.h"
@@ -112,9 +111,17 @@ std::uint64_t function_begin(Dwfl_Module* module, std::uint64_t address) {
       return header.p_vaddr + static_cast<std::uint64_t>(std::int64_t{distance});
     };
     const std::size_t count = std::min<std::size_t>(head[2], (data->d_size - kHead) / 8);
-    const auto all = std::views::iota(std::size_t{0}, count);
-    const auto next = std::ranges::upper_bound(all, address - bias, {}, begin_of);
-    return next != all.begin() ? begin_of(*std::ranges::prev(next)) + bias : 0;
+    // A binary search by hand, because clang 14 cannot read the iterators of std::views::iota.
+    std::size_t before = 0;  // number of entries that begin at or before the address
+    for (std::size_t end = count; before < end;) {
+      const std::size_t middle = before + (end - before) / 2;
+      if (begin_of(middle) <= address - bias) {
+        before = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return before != 0 ? begin_of(before - 1) + bias : 0;
   }
   return 0;
 }
