@@ -37,7 +37,6 @@ QUOTES = [
     Quote("docs/loop.md", "loop.json", "loop.txt", end=r"\n\n", of="loop.json"),
     Quote("docs/top.md", "production/top_before.txt", ""),
     Quote("docs/top.md", "production/record.txt", "", through="service.cc:24)", more="..."),
-    Quote("docs/top.md", "production/advise.txt", "", end="^! ", more="..."),
     Quote("docs/top.md", "production/top_after.txt", ""),
 ]
 
