@@ -119,7 +119,7 @@ mkdir /opt/here; tar -C /opt/here -xf /tmp/zerotax.tar; ln -s /opt/here/zerotax-
 cd /tmp
 zerotax --version
 echo "== list"; zerotax list
-echo "== run"; zerotax run --size 1MiB --size 32MiB --ops 8
+echo "== run"; zerotax run --full --size 1MiB --size 32MiB --ops 8
 echo "== record"; zerotax record --full --allocator mimalloc -- perl -e 'fork(); wait()' 2>&1
 echo "== study"; zerotax study --audit-only --allocator glibc --allocator jemalloc --out /tmp/study
 echo "== contract"; zerotax contract >/dev/null; echo "status $?"
@@ -170,7 +170,7 @@ def test_it_installs_runs_and_leaves_nothing_behind(deb, tmp_path):
 cd /
 zerotax --version
 echo "== list"; zerotax list
-echo "== run"; zerotax run --size 1MiB --size 32MiB --ops 8
+echo "== run"; zerotax run --full --size 1MiB --size 32MiB --ops 8
 echo "== doctor"; zerotax doctor --full || true
 echo "== compare"; zerotax compare jemalloc mimalloc --size 20MiB --touch 0 --rounds 12 || true
 echo "== record"; zerotax record --allocator largecache -- ls >/dev/null
