@@ -11,8 +11,8 @@
 #include "observe/file_reader.h"
 #include "observe/foreign_program.h"
 #include "observe/sample_registers.h"
-#include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/perf_streams.h"
 #include "os/process_info.h"
 
 namespace zerotax {

@@ -17,7 +17,7 @@
 #include "os/print.h"
 #include "run/figures.h"
 #include "run/program_launch.h"
-#include "trace/ctf_repair.h"
+#include "trace/ctf_trace.h"
 #include "trace/document.h"
 #include "trace/fields.h"
 #include "trace/kernel_events.h"
