@@ -193,8 +193,8 @@ long in_returned_hugetlb(long /*rounds*/) {
   void* const huge = map(4 * kHuge, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
   for (int i = 0; i < 4; ++i) {
     write_pages(huge, 4 * kHuge);
-    static_cast<void>(::mmap(huge, 4 * kHuge, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, -1, 0));
+    static_cast<void>(
+        ::mmap(huge, 4 * kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, -1, 0));
   }
   ::munmap(huge, 4 * kHuge);
   return 16 * static_cast<long>(kHuge / kPage);
