@@ -1,6 +1,8 @@
 #include "document_kinds.h"
 
+#include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -49,6 +51,10 @@ Json shortened(Json json, std::size_t most) {
     if (each.is_structured()) each = shortened(std::move(each), most);
   }
   return json;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (!(std::ofstream(path, std::ios::binary) << text).flush()) std::abort();
 }
 
 namespace {

@@ -22,3 +22,6 @@ std::vector<Kind> kinds();
 
 /// Keeps only the first elements of each array, because random damage to a megabyte rarely hits a sensitive place.
 zerotax::Json shortened(zerotax::Json json, std::size_t most);
+
+/// Writes a file, or ends the process.
+void write_text(const std::string& path, const std::string& text);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,10 +16,6 @@
 namespace {
 
 using namespace zerotax;
-
-void write_text(const std::string& path, const std::string& text) {
-  if (!(std::ofstream(path, std::ios::binary) << text).flush()) std::abort();
-}
 
 /// Returns a replacement for a value. The replacement often has the same type, so that the schema accepts it.
 Json some_value(const Json& old, fuzz::Random& random) {
