@@ -240,67 +240,90 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+struct Options {
   std::uint64_t seconds = 10;
   std::uint64_t seed = std::random_device{}();
   std::string save;
   std::vector<std::string> libraries;
+};
+
+/// Reads the command line. Ends the process if there is no library to damage.
+Options options_of(int count, char** words) {
+  Options options;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     if (word == "--seconds" && i + 1 < count) {
-      seconds = std::strtoull(words[++i], nullptr, 10);
+      options.seconds = std::strtoull(words[++i], nullptr, 10);
     } else if (word == "--seed" && i + 1 < count) {
-      seed = std::strtoull(words[++i], nullptr, 10);
+      options.seed = std::strtoull(words[++i], nullptr, 10);
     } else if (word == "--save" && i + 1 < count) {
-      save = words[++i];
+      options.save = words[++i];
     } else {
-      libraries.push_back(contents_of(word));
-      if (libraries.back().empty()) return std::fprintf(stderr, "%s cannot be read\n", word.c_str()), 2;
+      options.libraries.push_back(contents_of(word));
+      if (options.libraries.back().empty()) std::fprintf(stderr, "%s cannot be read\n", word.c_str()), std::exit(2);
     }
   }
-  if (libraries.empty()) return std::fprintf(stderr, "no library to damage is given\n"), 2;
+  if (options.libraries.empty()) std::fprintf(stderr, "no library to damage is given\n"), std::exit(2);
+  return options;
+}
+
+struct Ending {
+  int status = 0;
+  std::string report;  ///< standard error
+};
+
+/// Reads files from `seed` on in a new process, until its end.
+Ending read_in_a_process(const std::vector<std::string>& libraries, std::uint64_t seed, Progress& progress) {
+  std::FILE* errors = std::tmpfile();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::fileno(errors), STDERR_FILENO);
+    read_files(libraries, seed, progress);
+    ::_exit(0);
+  }
+  Ending ending;
+  ::waitpid(child, &ending.status, 0);
+  std::rewind(errors);
+  ending.report.resize(1 << 16);
+  ending.report.resize(std::fread(ending.report.data(), 1, ending.report.size(), errors));
+  std::fclose(errors);
+  return ending;
+}
+
+void save_file(const Options& options, std::uint64_t seed) {
+  if (options.save.empty()) return;
+  Random random(seed);
+  std::ofstream(options.save + "/" + std::to_string(seed), std::ios::binary)
+      << damaged(options.libraries[random() % options.libraries.size()], random);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const Options options = options_of(count, words);
   auto* progress = static_cast<Progress*>(
       ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   prepare_unwinding();
   std::uint64_t ended = 0;
   std::uint64_t slow = 0;
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  for (std::uint64_t next = seed; std::chrono::steady_clock::now() < end;) {
-    std::FILE* errors = std::tmpfile();
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(::fileno(errors), STDERR_FILENO);
-      read_files(libraries, next, *progress);
-      ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    std::rewind(errors);
-    std::string report(1 << 16, '\0');
-    report.resize(std::fread(report.data(), 1, report.size(), errors));
-    std::fclose(errors);
-    const bool whole = WIFEXITED(status) && WEXITSTATUS(status) == 0 && report.empty();
-    if (!whole) {
-      const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-      late ? ++slow : ++ended;
-      std::printf("%s: seed %llu, status %x\n", late ? "slow" : "ended",
-                  static_cast<unsigned long long>(progress->seed), static_cast<unsigned>(status));
-      if (!save.empty()) {
-        Random random(progress->seed);
-        std::ofstream(save + "/" + std::to_string(progress->seed), std::ios::binary)
-            << damaged(libraries[random() % libraries.size()], random);
-      }
-      if (!late && !is_of_library(report)) {
-        std::printf("%s\nnot within elfutils\n", report.c_str());
-        return 1;
-      }
-      std::fflush(stdout);
-    }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds);
+  for (std::uint64_t next = options.seed; std::chrono::steady_clock::now() < end;) {
+    const Ending ending = read_in_a_process(options.libraries, next, *progress);
+    const bool whole = WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 0 && ending.report.empty();
     next = whole ? next + kFilesAProcess : progress->seed + 1;
+    if (whole) continue;
+    const bool late = WIFSIGNALED(ending.status) && WTERMSIG(ending.status) == SIGALRM;
+    late ? ++slow : ++ended;
+    std::printf("%s: seed %llu, status %x\n", late ? "slow" : "ended", static_cast<unsigned long long>(progress->seed),
+                static_cast<unsigned>(ending.status));
+    save_file(options, progress->seed);
+    if (!late && !is_of_library(ending.report)) {
+      std::printf("%s\nnot within elfutils\n", ending.report.c_str());
+      return 1;
+    }
+    std::fflush(stdout);
   }
   std::printf("%llu files: %llu ended their process within elfutils, %llu took more than %u s\n",
               static_cast<unsigned long long>(progress->files), static_cast<unsigned long long>(ended),

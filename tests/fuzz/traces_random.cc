@@ -16,7 +16,7 @@
 #include "files/folders.h"
 #include "functions/events.h"
 #include "random_input.h"
-#include "trace/ctf_repair.h"
+#include "trace/ctf_trace.h"
 #include "trace/document.h"
 #include "trace/fields.h"
 #include "trace/function_result.h"

@@ -125,64 +125,115 @@ static void expect_altered(char* block) {
   }
 }
 
+/* The cases. Each function mistreats the dirty block and frees it, and returns an exit status. */
+
+static int ordinary(char* block) {
+  free(block);
+  return 0;
+}
+
+static int forbidden_ioctl(char* block) {
+  free(block);
+  return forbid_scan() ? 0 : kImpossible;
+}
+
+static int closed_descriptors(char* block) {
+  free(block);
+  close_range(3, ~0U, 0);
+  for (int number = 3; number < 300; ++number) dup2(0, number);
+  return 0;
+}
+
+static int no_descriptors(char* block) {
+  const struct rlimit none = {3, 3};
+  free(block);
+  close_range(3, ~0U, 0);
+  setrlimit(RLIMIT_NOFILE, &none);
+  return 0;
+}
+
+static int locked_memory(char* block) {
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return kImpossible;
+  free(block);
+  return 0;
+}
+
+static int offered(char* block) {
+  madvise(block, kSize, MADV_FREE);
+  free(block);
+  return 0;
+}
+
+static int read_only(char* block) {
+  mprotect(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ);
+  expect_altered(block);
+  return 0;
+}
+
+static int shared_in_part(char* block) {
+  char* there = mmap(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (there == MAP_FAILED) return kImpossible;
+  expect_altered(block);
+  return 0;
+}
+
+static int unmapped_in_part(char* block) {
+  munmap(block + 100 * page_bytes(), 10 * page_bytes());
+  expect_altered(block);
+  return 0;
+}
+
+static int forks_among_threads(char* block) {
+  free(block);
+  fork_among_threads();
+  return 0;
+}
+
+static int clones(char* block) {
+  free(block);
+  clone_past_the_handlers();
+  return 0;
+}
+
+static int first_thread_ends(char* block) {
+  pthread_t thread;
+  free(block);
+  pthread_create(&thread, NULL, &survive, NULL);
+  pthread_exit(NULL);
+}
+
+static int address_space(char* block) {
+  const struct rlimit limit = {512UL << 20, 512UL << 20};
+  free(block);
+  setrlimit(RLIMIT_AS, &limit);
+  errno = 0;
+  if (calloc(1, 1UL << 30) != NULL || errno != ENOMEM) return 5;
+  if (calloc((size_t)-1, 2) != NULL || errno != ENOMEM) return 6;
+  return 0;
+}
+
+#define CASE(name) \
+  { #name, name }
+static const struct {
+  const char* name;
+  int (*mistreat)(char* block);
+} kCases[] = {CASE(ordinary),          CASE(forbidden_ioctl), CASE(closed_descriptors),  CASE(no_descriptors),
+              CASE(locked_memory),     CASE(offered),         CASE(read_only),           CASE(shared_in_part),
+              CASE(unmapped_in_part),  CASE(clones),          CASE(forks_among_threads), CASE(address_space),
+              CASE(first_thread_ends)};
+
 int main(int count, char** arguments) {
   const char* what = count > 1 ? arguments[1] : "";
   rounds(5, 1);
   char* block = calloc(1, kSize);
   memset(block, 0xab, kSize);
-  if (strcmp(what, "ordinary") == 0) {
-    free(block);
-  } else if (strcmp(what, "forbidden_ioctl") == 0) {
-    free(block);
-    if (!forbid_scan()) return kImpossible;
-  } else if (strcmp(what, "closed_descriptors") == 0) {
-    free(block);
-    close_range(3, ~0U, 0);
-    for (int number = 3; number < 300; ++number) dup2(0, number);
-  } else if (strcmp(what, "no_descriptors") == 0) {
-    const struct rlimit none = {3, 3};
-    free(block);
-    close_range(3, ~0U, 0);
-    setrlimit(RLIMIT_NOFILE, &none);
-  } else if (strcmp(what, "locked_memory") == 0) {
-    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return kImpossible;
-    free(block);
-  } else if (strcmp(what, "offered") == 0) {
-    madvise(block, kSize, MADV_FREE);
-    free(block);
-  } else if (strcmp(what, "read_only") == 0) {
-    mprotect(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ);
-    expect_altered(block);
-  } else if (strcmp(what, "shared_in_part") == 0) {
-    char* there = mmap(block + 100 * page_bytes(), 10 * page_bytes(), PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (there == MAP_FAILED) return kImpossible;
-    expect_altered(block);
-  } else if (strcmp(what, "unmapped_in_part") == 0) {
-    munmap(block + 100 * page_bytes(), 10 * page_bytes());
-    expect_altered(block);
-  } else if (strcmp(what, "forks_among_threads") == 0) {
-    free(block);
-    fork_among_threads();
-  } else if (strcmp(what, "clones") == 0) {
-    free(block);
-    clone_past_the_handlers();
-  } else if (strcmp(what, "first_thread_ends") == 0) {
-    pthread_t thread;
-    free(block);
-    pthread_create(&thread, NULL, &survive, NULL);
-    pthread_exit(NULL);
-  } else if (strcmp(what, "address_space") == 0) {
-    const struct rlimit limit = {512UL << 20, 512UL << 20};
-    free(block);
-    setrlimit(RLIMIT_AS, &limit);
-    errno = 0;
-    if (calloc(1, 1UL << 30) != NULL || errno != ENOMEM) return 5;
-    if (calloc((size_t)-1, 2) != NULL || errno != ENOMEM) return 6;
-  } else {
-    fprintf(stderr, "no such case: %s\n", what);
-    return 2;
+  for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; ++i) {
+    if (strcmp(what, kCases[i].name) != 0) continue;
+    const int status = kCases[i].mistreat(block);
+    if (status == 0) rounds(20, 1);
+    return status;
   }
-  rounds(20, 1);
-  return 0;
+  fprintf(stderr, "no such case: %s\n", what);
+  return 2;
 }

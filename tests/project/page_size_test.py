@@ -56,7 +56,7 @@ ALLOWED = {
     "harness/foundation/os/page.h": {"kLeastPageBytes = 4096": "the smallest page of any machine"},
     "harness/foundation/os/range_list.cc": {"kFirst = 4096": COUNT},
     "harness/foundation/os/trace_event.cc": {"char part[4096]": BUFFER},
-    "harness/foundation/os/undispatched.h": {"-4096UL": "the largest error number of a system call"},
+    "harness/foundation/os/syscall_trap.h": {"-4096UL": "the largest error number of a system call"},
     "harness/program/record/arena.cc": {"kHeadBytes = 4096": "room for the head of a slot"},
     "harness/program/record/preload/tally.h": {"kExecs = 4096": COUNT},
     "harness/program/record/preload/holdings.cc": {"char text[4096]": BUFFER},

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "block.h"
 
@@ -118,31 +119,19 @@ void own_signal_stack(char* stack) {
   ::sigaltstack(&own, nullptr);
 }
 
-void run(const char* way) {
-  const auto is = [&](const char* name) { return std::strcmp(way, name) == 0; };
-  if (is("siglongjmp")) leave([] { clear(); });
-  if (is("siglongjmp-populated")) leave([] { clear(8 * kMiB, true); });
-  if (is("siglongjmp-small")) leave([] { clear(4 * kPage); });
-  if (is("siglongjmp-deep")) {
+/// Leaves a store or a call by siglongjmp. Returns whether `way` is such a method.
+bool leave_by_jump(const std::string_view way) {
+  if (way == "siglongjmp" || way == "siglongjmp-deep" || way == "siglongjmp-fork") {
     leave([] { clear(); });
-    work_far_below();
-    std::exit(0);
-  }
-  if (is("siglongjmp-fork")) {
-    leave([] { clear(); });
-    if (::fork() == 0) {
-      work();
-      ::_exit(0);
-    }
-    ::wait(nullptr);
-    std::exit(0);
-  }
-  if (is("siglongjmp-signal-stack")) {
+  } else if (way == "siglongjmp-populated") {
+    leave([] { clear(8 * kMiB, true); });
+  } else if (way == "siglongjmp-small") {
+    leave([] { clear(4 * kPage); });
+  } else if (way == "siglongjmp-signal-stack") {
     own_signal_stack(map(64 << 10));
     handle(SIGSEGV, jump, SA_ONSTACK);
     if (sigsetjmp(back, 1) == 0) clear();
-  }
-  if (is("sigbus")) {
+  } else if (way == "sigbus") {
     handle(SIGBUS, jump);
     char name[] = "/tmp/zerotax-left-XXXXXX";
     const int fd = ::mkstemp(&name[0]);
@@ -150,46 +139,71 @@ void run(const char* way) {
     if (::ftruncate(fd, static_cast<off_t>(kMiB)) != 0) ::_exit(9);
     char* begin = map(8 * kMiB, fd);
     if (sigsetjmp(back, 1) == 0) std::memset(begin, 0, 8 * kMiB);
-  }
-  if (is("exception")) {
-    handle(SIGSEGV, throw_out, SA_NODEFER);
-    try {
-      clear();
-    } catch (int) {
-    }
-  }
-  if (is("setcontext")) {
-    on_another_stack([] {
-      work();
-      std::exit(0);
-    });
-    handle(SIGSEGV, switch_for_good);
-    clear();
-  }
-  if (is("calloc-left")) {
+  } else if (way == "calloc-left") {
     leave([] { clear_in_calloc(); });
-  } else if (is("none-calloc")) {
-    handle(SIGSEGV, [](int) { permit(); });
-    clear_in_calloc();
+  } else {
+    return false;
   }
-  if (is("handler") || is("handler-in-calloc")) handle(SIGSEGV, work_and_permit);
-  if (is("handler-signal-stack")) {
+  return true;
+}
+
+void leave_by_exception() {
+  handle(SIGSEGV, throw_out, SA_NODEFER);
+  try {
+    clear();
+  } catch (int) {
+  }
+}
+
+void leave_by_setcontext() {
+  on_another_stack([] {
+    work();
+    std::exit(0);
+  });
+  handle(SIGSEGV, switch_for_good);
+  clear();
+}
+
+/// Interrupts a store or a call by a signal handler, which permits the store to continue. Does nothing if `way` is no
+/// such method.
+void interrupt(const std::string_view way) {
+  if (way == "none-calloc") handle(SIGSEGV, [](int) { permit(); });
+  if (way == "handler" || way == "handler-in-calloc") handle(SIGSEGV, work_and_permit);
+  if (way == "handler-signal-stack") {
     own_signal_stack(map(64 << 10));
     handle(SIGSEGV, work_and_permit, SA_ONSTACK);
   }
-  if (is("coroutine")) {
+  if (way == "coroutine") {
     on_another_stack(work);
     handle(SIGSEGV, switch_and_permit);
   }
-  if (is("handler") || is("handler-signal-stack") || is("coroutine")) clear();
-  if (is("handler-in-calloc")) clear_in_calloc();
-  work();
+  if (way == "handler" || way == "handler-signal-stack" || way == "coroutine") clear();
+  if (way == "handler-in-calloc" || way == "none-calloc") clear_in_calloc();
+}
+
+/// Makes the calls as the method needs: in a child, far below the interrupted stack, or otherwise here.
+void work_after(const std::string_view way) {
+  if (way == "siglongjmp-deep") return work_far_below();
+  if (way != "siglongjmp-fork") return work();
+  if (::fork() == 0) {
+    work();
+    ::_exit(0);
+  }
+  ::wait(nullptr);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  run(argv[1]);
+  const std::string_view way = argv[1];
+  if (way == "exception") {
+    leave_by_exception();
+  } else if (way == "setcontext") {
+    leave_by_setcontext();
+  } else if (!leave_by_jump(way)) {
+    interrupt(way);
+  }
+  work_after(way);
   return 0;
 }

@@ -1,21 +1,16 @@
 // Makes the kernel zero a known number of bytes, in the situation that the first argument names. Three blocks of 40 MiB
 // are allocated, written to and freed, one after the other. glibc maps and unmaps blocks of this size separately,
 // whatever its current thresholds are. Thus 40 MiB are fresh and 80 MiB are refilled.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,21 +18,15 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
 
-#include "block.h"
-#include "instructions.h"
+#include "zeroed/ways.h"
 
 namespace {
 
-const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-constexpr std::size_t kBytes = std::size_t{40} << 20;
-constexpr int kBlocks = 3;
 char** arguments;
-
-void write_pages(char* begin, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += kPage) begin[i] = 1;
-  escape(begin);
-}
 
 void fill_one() {
   auto* block = static_cast<char*>(std::malloc(kBytes));
@@ -50,12 +39,6 @@ void fill_one() {
 int fill() {
   for (int i = 0; i < kBlocks; ++i) fill_one();
   return 0;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int in_thread(void* (*run)(void*)) {
@@ -72,12 +55,6 @@ int become(const char* how) {
   char* words[] = {arguments[0], &name[0], nullptr};
   ::execv("/proc/self/exe", &words[0]);
   return 8;
-}
-
-char* map(std::size_t bytes, int flags, int fd = -1) {
-  void* begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
-  if (begin == MAP_FAILED) ::_exit(9);
-  return static_cast<char*>(begin);
 }
 
 int stop_between() {
@@ -219,48 +196,6 @@ int not_dumpable() {
   return fill();
 }
 
-int by_shared_memory() {
-  for (int i = 0; i < kBlocks; ++i) {
-    char* begin = map(kBytes, MAP_SHARED | MAP_ANONYMOUS);
-    write_pages(begin, kBytes);
-    ::munmap(begin, kBytes);
-  }
-  return 0;
-}
-
-/// Writes to a private mapping of a memfd. For each page, the kernel zeroes the file's page and copies it.
-int by_private_memfd() {
-  const int file = static_cast<int>(::syscall(SYS_memfd_create, "memory", MFD_CLOEXEC));
-  if (::ftruncate(file, kBlocks * kBytes) != 0) return 8;
-  write_pages(map(kBlocks * kBytes, MAP_PRIVATE, file), kBlocks * kBytes);
-  return 0;
-}
-
-/// Copies one block into another, unpopulated block by userfaultfd. Only the first block is zeroed.
-template <typename Control>
-int by_userfault_copy(Control control) {
-  char* from = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
-  write_pages(from, kBytes);
-  char* to = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
-  constexpr int kUserModeOnly = 1;  // UFFD_USER_MODE_ONLY
-  const int fd = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | kUserModeOnly));
-  uffdio_api api{UFFD_API, 0, 0};
-  uffdio_register range{{reinterpret_cast<std::uintptr_t>(to), kBytes}, UFFDIO_REGISTER_MODE_MISSING, 0};
-  if (fd < 0 || ::ioctl(fd, UFFDIO_API, &api) != 0 || ::ioctl(fd, UFFDIO_REGISTER, &range) != 0) return 77;
-  uffdio_copy copy{reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), kBytes, 0, 0};
-  control(fd, reinterpret_cast<long>(&copy));
-  return copy.copy == static_cast<std::int64_t>(kBytes) ? 0 : 8;
-}
-
-int by_userfault_number() {
-  return by_userfault_copy([](int fd, long copy) { ::syscall(SYS_ioctl, fd, UFFDIO_COPY, copy); });
-}
-
-int by_userfault_instruction() {
-  return by_userfault_copy(
-      [](int fd, long copy) { instructions::system_call(SYS_ioctl, fd, static_cast<long>(UFFDIO_COPY), copy); });
-}
-
 /// Makes the given system calls fail, and allows all others.
 template <std::size_t N>
 int without_calls(const std::uint32_t (&numbers)[N]) {
@@ -287,22 +222,6 @@ int in_strict_seccomp() {
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 77;
   ::syscall(SYS_exit, 0);
   return 8;
-}
-
-int by_populate() {
-  for (int i = 0; i < kBlocks; ++i) ::munmap(map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE), kBytes);
-  return 0;
-}
-
-/// The kernel itself takes the faults, because no instruction of the program touches the pages.
-int by_read() {
-  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  for (int i = 0; i < kBlocks; ++i) {
-    auto* block = static_cast<char*>(std::malloc(kBytes));
-    if (::read(zero, block, kBytes) != static_cast<ssize_t>(kBytes)) return 8;
-    std::free(block);
-  }
-  return 0;
 }
 
 int by_raw_clone() {
@@ -392,73 +311,6 @@ int in_fifty_generations() {
   return 0;
 }
 
-int by_mremap() {
-  // When the block grows, the kernel moves the page table entries, so only the new pages are zeroed.
-  char* block = map(kPage, MAP_PRIVATE | MAP_ANONYMOUS);
-  block = static_cast<char*>(::mremap(block, kPage, kBlocks * kBytes, MREMAP_MAYMOVE));
-  write_pages(block, kBlocks * kBytes);
-  return 0;
-}
-
-int by_mremap_over() {
-  // Each move replaces the memory of the previous move. The program writes 120 MiB in parts of 20 MiB, and keeps the
-  // last part.
-  constexpr std::size_t kHalf = kBytes / 2;
-  char* target = map(kHalf, MAP_PRIVATE | MAP_ANONYMOUS);
-  write_pages(target, kHalf);
-  for (int i = 1; i < 2 * kBlocks; ++i) {
-    char* block = map(kHalf, MAP_PRIVATE | MAP_ANONYMOUS);
-    write_pages(block, kHalf);
-    ::mremap(block, kHalf, kHalf, MREMAP_MAYMOVE | MREMAP_FIXED, target);
-  }
-  return 0;
-}
-
-int by_brk() {
-  auto* begin = static_cast<char*>(::sbrk(0));
-  for (int i = 0; i < kBlocks; ++i) {
-    ::sbrk(static_cast<std::intptr_t>(kBytes));
-    write_pages(begin, kBytes);
-    ::sbrk(-static_cast<std::intptr_t>(kBytes));
-  }
-  return 0;
-}
-
-int by_dontneed() {
-  char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
-  for (int i = 0; i < kBlocks; ++i) {
-    write_pages(block, kBytes);
-    ::syscall(SYS_madvise, block, kBytes, MADV_DONTNEED);
-  }
-  return 0;
-}
-
-/// Calls the kernel without the C library, like programs that have no C library.
-int by_instruction() {
-  char* block = map(kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
-  for (int i = 0; i < kBlocks; ++i) {
-    write_pages(block, kBytes);
-    instructions::system_call(SYS_madvise, reinterpret_cast<long>(block), kBytes, MADV_DONTNEED);
-  }
-  return 0;
-}
-
-int from_another_process() {
-  auto* block = map(kBlocks * kBytes, MAP_PRIVATE | MAP_ANONYMOUS);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    static char page[1];
-    for (std::size_t at = 0; at < kBlocks * kBytes; at += kPage) {
-      const iovec from{&page[0], 1};
-      const iovec to{block + at, 1};
-      if (::process_vm_writev(parent, &from, 1, &to, 1, 0) != 1) ::_exit(77);
-    }
-    ::_exit(0);
-  }
-  return wait_for(child);
-}
-
 int none() { return 0; }
 
 int two() {
@@ -466,11 +318,6 @@ int two() {
   fill_one();
   return 0;
 }
-
-struct Way {
-  const char* name;
-  int (*run)();
-};
 
 constexpr Way kWays[] = {
     {"fill", fill},
@@ -492,15 +339,9 @@ constexpr Way kWays[] = {
     {"chroot", in_chroot},
     {"no-descriptors", without_descriptors},
     {"not-dumpable", not_dumpable},
-    {"shared", by_shared_memory},
-    {"memfd-private", by_private_memfd},
-    {"uffd-number", by_userfault_number},
-    {"uffd-instruction", by_userfault_instruction},
     {"no-usage", without_usage},
     {"no-clock", without_clock},
     {"strict-seccomp", in_strict_seccomp},
-    {"populate", by_populate},
-    {"read", by_read},
     {"clone", by_raw_clone},
     {"sharer", by_sharer},
     {"sharer-killed", by_killed_sharer},
@@ -509,12 +350,6 @@ constexpr Way kWays[] = {
     {"sharer-survives", by_surviving_sharer},
     {"threads", in_a_thousand_threads},
     {"generations", in_fifty_generations},
-    {"mremap", by_mremap},
-    {"mremap-over", by_mremap_over},
-    {"brk", by_brk},
-    {"dontneed", by_dontneed},
-    {"instruction", by_instruction},
-    {"writev", from_another_process},
 };
 
 }  // namespace
@@ -522,12 +357,12 @@ constexpr Way kWays[] = {
 int main(int argc, char** argv) {
   arguments = argv;
   if (argc < 2) return 2;
-  if (std::strcmp(argv[1], "list") == 0) {
-    for (const Way& way : kWays) std::puts(way.name);
-    return 0;
+  const bool lists = std::strcmp(argv[1], "list") == 0;
+  for (const std::span<const Way> ways : {std::span<const Way>(kWays), memory_ways()}) {
+    for (const Way& way : ways) {
+      if (lists) std::puts(way.name);
+      if (std::strcmp(argv[1], way.name) == 0) return way.run();
+    }
   }
-  for (const Way& way : kWays) {
-    if (std::strcmp(argv[1], way.name) == 0) return way.run();
-  }
-  return 2;
+  return lists ? 0 : 2;
 }

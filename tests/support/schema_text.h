@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "base/json.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 
@@ -45,12 +45,6 @@ inline std::string schema_text(const Json& json) {
   std::string text;
   write_text(json, 0, 0, text);
   return text + "\n";
-}
-
-inline std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 /// Expects that the committed file has this text. With ZEROTAX_WRITE=1, writes the text to the file first. `tests` is

@@ -1,12 +1,11 @@
-#include "clients/answer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
+#include "clients/clients.h"
 #include "run/allocators.h"
 
 namespace zerotax::clients {

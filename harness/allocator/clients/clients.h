@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "point/plan.h"
@@ -123,5 +124,8 @@ class ClientRunner {
   std::string scripts_;
   std::optional<std::string> python_;  ///< Python that has the modules of all clients; empty if there is none
 };
+
+/// Returns the default output, which fits one screen. `points` are the points of recv_buffer in the document.
+Answer clients_answer(const Clients& clients, const std::vector<Point>& points);
 
 }  // namespace zerotax::clients

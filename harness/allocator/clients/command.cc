@@ -6,17 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
-#include "clients/answer.h"
 #include "clients/clients.h"
 #include "files/output_file.h"
 #include "os/print.h"

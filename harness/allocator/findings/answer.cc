@@ -1,13 +1,13 @@
-#include "findings/answer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/units.h"
+#include "findings/findings.h"
+#include "findings/summary.h"
 #include "findings/summary_words.h"
 
 namespace zerotax::findings {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/nearest.h"
 #include "base/shell.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/exchange_options.h"
 #include "cli/subcommand.h"
@@ -19,7 +19,6 @@
 #include "exchange/outcome.h"
 #include "files/output_file.h"
 #include "files/stored_run.h"
-#include "findings/answer.h"
 #include "findings/findings.h"
 #include "findings/summary.h"
 #include "judge/projects.h"

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "judge/document.h"
 #include "judge/projects.h"
 #include "judge/rule.h"

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "judge/document.h"
@@ -42,5 +43,10 @@ Json findings_json(const std::vector<AllocatorFindings>& all, const std::string&
 /// Returns a command for the next step: a bug report of the first of the most severe findings. The command names the
 /// allocator by the word with which it was measured. The result is empty if no allocator has a finding to report.
 std::string next_step(const std::vector<AllocatorFindings>& all, const std::vector<Point>& points);
+
+/// Returns the answer; the most severe findings come first. `run` is the source of the points, and `notes` are
+/// sentences about points without a result.
+Answer findings_answer(const std::vector<AllocatorFindings>& all, const std::vector<Point>& points,
+                       const std::string& run, const std::vector<std::string>& notes, const Palette& palette = {});
 
 }  // namespace zerotax::findings

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "files/output_file.h"
 #include "findings/summary_words.h"
 #include "judge/rule.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/fields.h"
 #include "files/results.h"
 #include "judge/projects.h"
@@ -100,5 +101,8 @@ Json summary_json(const Summary& summary);
 
 /// Returns a sentence on the effect of load during a run; "" if there was no load, or if the load is unknown.
 std::string load_sentence(const std::optional<Load>& load);
+
+/// Returns the answer with a row for each allocator: the sizes at which it zeroes needlessly, and its worst call.
+Answer summary_answer(const Summary& summary);
 
 }  // namespace zerotax::findings

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "prove/result.h"

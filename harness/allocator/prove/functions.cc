@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "prove/process/standard_functions.h"
 
 namespace zerotax::prove {

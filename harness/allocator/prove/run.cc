@@ -18,7 +18,6 @@
 #include "os/environment.h"
 #include "os/memory.h"
 #include "os/stop.h"
-#include "os/utc.h"
 #include "prove/finding.h"
 #include "prove/functions.h"
 #include "prove/process_run.h"

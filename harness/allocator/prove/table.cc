@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "prove/result.h"
 
 namespace zerotax::prove {

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::report {
 namespace {

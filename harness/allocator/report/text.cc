@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "exchange/forms.h"
 #include "judge/points.h"
 #include "judge/projects.h"

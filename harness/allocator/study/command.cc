@@ -17,7 +17,6 @@
 #include "files/output_file.h"
 #include "files/results.h"
 #include "files/stored_run.h"
-#include "findings/answer.h"
 #include "findings/findings.h"
 #include "findings/summary.h"
 #include "judge/cliff_edges.h"

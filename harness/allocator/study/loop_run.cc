@@ -1,5 +1,3 @@
-#include "study/loop_run.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,19 +6,18 @@
 
 #include "base/answer.h"
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"
 #include "run/planning.h"

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/fields.h"
 #include "base/json.h"
+#include "cli/measure_options.h"
 #include "point/plan.h"
 #include "point/typed_point.h"
 
@@ -127,5 +129,9 @@ Json loops_json(const Plan& plan, const LoopRequest& request, const std::vector<
 
 /// Returns a table of at most 80 columns for each size, followed by the cost of zeroing.
 std::string loops_text(const Plan& plan, const LoopRequest& request, const std::vector<LoopPair>& pairs);
+
+/// Runs `zerotax run --loop`: a loop of calloc and a loop of malloc for each allocator and size. Prints a table, or
+/// writes JSON. `seconds` is the time limit of a loop. Throws UsageError.
+ExitStatus run_loop(const MeasureOptions& options, double seconds);
 
 }  // namespace zerotax::study

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/plots.h"
 #include "base/printable.h"
 #include "base/size.h"

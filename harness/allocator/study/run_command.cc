@@ -6,7 +6,7 @@
 
 #include "base/answer.h"
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -27,7 +27,7 @@
 #include "run/planning.h"
 #include "run/probe_identity.h"
 #include "run/session.h"
-#include "study/loop_run.h"
+#include "study/loops.h"
 #include "study/points_table.h"
 
 namespace zerotax::study {

@@ -1,5 +1,3 @@
-#include "thresholds/answer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,11 +5,12 @@
 #include <cmath>
 #include <set>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "judge/projects.h"
 #include "point/typed_point.h"
+#include "thresholds/map.h"
 #include "thresholds/table.h"
 
 namespace zerotax::thresholds {

@@ -21,8 +21,8 @@
 #include "run/fleet/job_folder.h"
 #include "run/interrupt.h"
 #include "run/planning.h"
-#include "thresholds/answer.h"
 #include "thresholds/document.h"
+#include "thresholds/map.h"
 #include "thresholds/table.h"
 
 namespace zerotax::thresholds {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "judge/search.h"
@@ -87,5 +88,9 @@ struct Map {
 };
 /// Returns the map of a search. The search must outlive the map.
 Map map_of(const Thresholds& thresholds);
+
+/// Returns the answer: the number of thresholds, those that change what later calls zero, and the most costly one.
+/// `words` are as in next_step().
+Answer answer(const Thresholds& thresholds, const std::vector<std::string>& words = {});
 
 }  // namespace zerotax::thresholds

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/plots.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "point/typed_point.h"
 #include "thresholds/map.h"
 

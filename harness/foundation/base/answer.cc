@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax {
 namespace {

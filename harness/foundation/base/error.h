@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace zerotax {
 
@@ -11,7 +12,8 @@ enum class ExitStatus : int { kDone = 0, kFinding = 1, kUsage = 2, kMachine = 3 
 /// An error that states the problem and its remedy.
 class Error : public std::runtime_error {
  public:
-  Error(ExitStatus status, const std::string& problem, std::string remedy);
+  Error(ExitStatus status, const std::string& problem, std::string remedy)
+      : std::runtime_error(problem), status_(status), remedy_(std::move(remedy)) {}
 
   [[nodiscard]] ExitStatus status() const { return status_; }
   [[nodiscard]] const std::string& remedy() const { return remedy_; }

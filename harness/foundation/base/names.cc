@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 
 namespace zerotax {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/json.h"
 
 namespace zerotax::exchange {
 
@@ -89,5 +90,10 @@ bool fails(const OutcomeList& list);
 /// Returns UTF-8 text of at most `most` bytes. Longer text is cut between two characters and ends in …. `most` must be
 /// at least 3.
 std::string cut_text(std::string text, std::size_t most);
+
+/// Returns the Bencher Metric Format (https://bencher.dev/docs/reference/bencher-metric-format): the name of a
+/// benchmark, the slug of a measure, and {"value", "lower_value", "upper_value"}. Omits benchmarks without measures.
+/// Merges benchmarks of the same name, keeping the measures of both.
+Json bmf_json(const OutcomeList& list);
 
 }  // namespace zerotax::exchange

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "os/text_of.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <string>
 
 namespace zerotax {
 
@@ -27,5 +28,9 @@ inline std::int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); 
 
 /// Returns the CPU time of all threads of this process in nanoseconds. Makes a system call.
 inline std::int64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
+/// Return the UTC time, such as "2026-11-20T05:10:00Z". `seconds` counts from 1970.
+std::string utc_text(std::int64_t seconds);
+std::string utc_now();
 
 }  // namespace zerotax

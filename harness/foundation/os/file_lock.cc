@@ -15,9 +15,9 @@
 #include <optional>
 #include <vector>
 
-#include "base/one_line.h"
+#include "base/lines.h"
+#include "os/clock.h"
 #include "os/process_info.h"
-#include "os/utc.h"
 
 namespace zerotax {
 namespace {

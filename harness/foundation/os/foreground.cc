@@ -113,6 +113,41 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
+/// Replaces a child of fork by the program. If that fails, writes errno to `failure` and ends the child.
+[[noreturn]] void become(const ForegroundCommand& command, const Dispositions& dispositions, char* const* words,
+                         char* const* environment, int failure) {
+  dispositions.restore();
+  if (command.output_to_errors) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (command.before_exec != nullptr) command.before_exec();
+  dispositions.forget_handlers();
+  dispositions.unblock();
+  ::execve(command.program.c_str(), words, environment);
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t written = ::write(failure, &reason, sizeof reason);
+  ::_exit(127);
+}
+
+/// Waits until the program has ended, and adds its counts, times and exit status to the result.
+void wait_for_end(ForegroundResult& result) {
+  // The process has ended but is not reaped, so its own counts can be read. wait4 would include the counts of its
+  // descendants.
+  siginfo_t end{};
+  while (::waitid(P_PID, static_cast<id_t>(result.pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  result.minor_faults = process_minor_faults(result.pid);
+  int status = 0;
+  rusage usage{};
+  while (::wait4(result.pid, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  child_pid = 0;
+  result.all_minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
+  result.wall_ns = monotonic_ns() - result.started_ns;
+  result.user_ns = in_ns(usage.ru_utime);
+  result.system_ns = in_ns(usage.ru_stime);
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.exit_status = result.signal != 0 ? 128 + result.signal : WEXITSTATUS(status);
+}
+
 }  // namespace
 
 void pass_to_foreground(int number) {
@@ -143,17 +178,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   // of probes' orphans.
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   const pid_t pid = ::fork();
-  if (pid == 0) {
-    dispositions.restore();
-    if (command.output_to_errors) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (command.before_exec != nullptr) command.before_exec();
-    dispositions.forget_handlers();
-    dispositions.unblock();
-    ::execve(command.program.c_str(), argv.data(), envp.data());
-    const int reason = errno;
-    [[maybe_unused]] const ssize_t written = ::write(pipe.write_end.get(), &reason, sizeof reason);
-    ::_exit(127);
-  }
+  if (pid == 0) become(command, dispositions, argv.data(), envp.data(), pipe.write_end.get());
   if (pid < 0) {
     result.not_started = errno;
     dispositions.unblock();
@@ -167,23 +192,7 @@ ForegroundResult run_foreground(const ForegroundCommand& command) {
   // The read returns at the exec, which closes the other end of the pipe.
   while (::read(pipe.read_end.get(), &result.not_started, sizeof result.not_started) < 0 && errno == EINTR) {
   }
-  // The process has ended but is not reaped, so its own counts can be read. wait4 would include the counts of its
-  // descendants.
-  siginfo_t end{};
-  while (::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-  }
-  result.minor_faults = process_minor_faults(pid);
-  int status = 0;
-  rusage usage{};
-  while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
-  }
-  child_pid = 0;
-  result.all_minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
-  result.wall_ns = monotonic_ns() - result.started_ns;
-  result.user_ns = in_ns(usage.ru_utime);
-  result.system_ns = in_ns(usage.ru_stime);
-  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  result.exit_status = result.signal != 0 ? 128 + result.signal : WEXITSTATUS(status);
+  wait_for_end(result);
   return result;
 }
 

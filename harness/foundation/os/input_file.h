@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace zerotax {
@@ -27,5 +29,35 @@ bool is_there(const std::string& path);
 /// Returns the contents of a regular file. Throws UsageError if the file is larger than kMostInputBytes or cannot be
 /// read. Other kinds of file are refused at once, because a pipe, a device or a socket could block or never end.
 std::string read_input_file(const std::string& path);
+
+/// Returns the text of a file. The text is empty or truncated if the file cannot be read. Reading a /proc file may fail
+/// in the middle, when the process that the file describes ends. A std::istreambuf_iterator would then throw, even on a
+/// stream that throws nothing.
+inline std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// A file's bytes, mapped for reading. The mapping is empty if the file is empty (`failure` is 0) or cannot be read
+/// (`failure` is errno).
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] const char* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] int failure() const { return failure_; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  int failure_ = 0;
+};
 
 }  // namespace zerotax

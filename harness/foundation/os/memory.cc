@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "os/cgroup.h"
+#include "os/input_file.h"
 #include "os/page.h"
 #include "os/process_stat.h"
-#include "os/text_of.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {

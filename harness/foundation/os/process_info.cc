@@ -17,10 +17,10 @@
 
 #include "base/printable.h"
 #include "os/clock.h"
+#include "os/input_file.h"
 #include "os/page.h"
 #include "os/process_stat.h"
 #include "os/stop.h"
-#include "os/text_of.h"
 
 namespace zerotax {
 namespace {

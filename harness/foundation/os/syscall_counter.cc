@@ -8,9 +8,7 @@
 #include <cstring>
 
 #include "os/processor.h"
-#include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
-#include "os/undispatched.h"
 
 namespace zerotax {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "os/undispatched.h"
+#include "os/syscall_trap.h"
 
 namespace zerotax {
 

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <iterator>
 
-#include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
 
 // Linux has no syscall user dispatch for arm64. Dispatch is part of the generic entry code (kernel/entry/), which arm64

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "os/kernel_version.h"
-#include "os/syscall_filter.h"
 #include "os/syscall_trap.h"
 #include "os/test_hook.h"
 

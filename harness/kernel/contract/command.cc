@@ -12,8 +12,8 @@
 #include "cli/terminal_options.h"
 #include "contract/result.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/interrupt.h"
 
 namespace zerotax::contract {

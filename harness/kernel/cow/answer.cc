@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/units.h"
 #include "cow/result.h"
 #include "observe/file_reader.h"

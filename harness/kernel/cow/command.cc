@@ -17,11 +17,11 @@
 #include "files/document.h"
 #include "files/output_file.h"
 #include "observe/running_process.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/page.h"
 #include "os/print.h"
 #include "os/terminal.h"
-#include "os/utc.h"
 #include "run/figures.h"
 #include "run/program_launch.h"
 

@@ -1,3 +1,5 @@
+#include "base/lines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <ctime>
 #include <vector>
 
-#include "base/one_line.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "cow/result.h"

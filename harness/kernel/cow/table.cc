@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cow/result.h"
 #include "observe/file_reader.h"
 #include "observe/running_process.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "cow/result.h"

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::doctor {
 namespace {

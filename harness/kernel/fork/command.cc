@@ -11,9 +11,9 @@
 #include "files/output_file.h"
 #include "fork/result.h"
 #include "fork/study.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/interrupt.h"
 
 namespace zerotax::fork {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "fork/result.h"
 #include "os/environment.h"
 #include "os/page.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "os/environment.h"
 #include "snapshot/table.h"
 

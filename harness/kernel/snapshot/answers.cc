@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "os/environment.h"
 #include "snapshot/table.h"
 

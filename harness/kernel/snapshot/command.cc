@@ -5,18 +5,18 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/size.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/document.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/numa_nodes.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/allocators.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
@@ -182,14 +182,21 @@ ExitStatus run(const Options& options) {
 
 constexpr const char* kSweepAlone = "{0} and {1} do not go together";
 
-std::function<ExitStatus()> configure(Arguments& arguments) {
-  const auto options = std::make_shared<Options>();
+/// Options of the measured program. Without them, the published program has its own values.
+struct ProgramArguments {
+  Argument writers;
+  Argument checkpointers;
+  Argument passes;
+  Argument hold;
+};
+
+ProgramArguments add_program_options(Arguments& arguments, Options& options) {
   const unsigned cpus = std::clamp(std::thread::hardware_concurrency(), 1U, 64U);
-  SnapshotParameters& parameters = options->plan.parameters;
+  SnapshotParameters& parameters = options.plan.parameters;
   parameters.writers = cpus;
   parameters.checkpointers = std::max(1U, cpus / 4);
-  add_size(arguments, options->size, "of the array");
-  arguments.option("--batch", options->batch, "copy and unmap this many bytes at a time")
+  add_size(arguments, options.size, "of the array");
+  arguments.option("--batch", options.batch, "copy and unmap this many bytes at a time")
       .shown_as("SIZE")
       .with_default();
   const Argument writers =
@@ -204,32 +211,36 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                               .shown_as("N")
                               .with_default();
   const Argument hold = arguments
-                            .option("--hold", options->hold,
+                            .option("--hold", options.hold,
                                     "hold the writers until this share of the array is copied, and copy the rest after "
                                     "the writers end (1: hold until the child ends); counts are exact, and times are "
                                     "meaningless")
                             .shown_as("SHARE")
                             .in_range(0, 1);
+  return {writers, checkpointers, passes, hold};
+}
+
+void add_alternative_options(Arguments& arguments, Options& options) {
   arguments
-      .option("--alternative", options->alternatives,
+      .option("--alternative", options.alternatives,
               "take the snapshot with this alternative (repeatable; default: the usual alternatives; an unknown name "
               "lists all)")
       .shown_as("NAME")
       .completed_by(alternative_names)
       .repeatable();
   arguments
-      .flag("--remedies", options->remedies,
+      .flag("--remedies", options.remedies,
             "measure remedies for the writers' faults after the child's end, in addition to fork and fork_munmap")
       .excludes({"--published"},
                 {"{0} and {1} start their writers at different times", "measure one mode after the other"});
   arguments.flag(
-      "--published", options->published,
+      "--published", options.published,
       fmt::format("measure the published program: fork, and then {} writers (or --writers), {} checkpointers, "
                   "{} pass; private destination",
                   kPublishedWriters, kPublishedCheckpointers, kPublishedPasses));
   arguments
       .option(
-          "--sweep", options->sweep,
+          "--sweep", options.sweep,
           "measure each combination of the values of several axes (writers, checkpointers, size, batch, placement), "
           "or of the 'usual' values (repeatable; default alternatives: published, published_fixed)")
       .excludes({"--svg"}, {kSweepAlone, "use --plot or --json"})
@@ -239,6 +250,12 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .shown_as("AXIS=A,B")
       .word()
       .repeatable();
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  const ProgramArguments program = add_program_options(arguments, *options);
+  add_alternative_options(arguments, *options);
   options->plan.repeat = kUsualRounds;
   add_rounds(arguments, options->plan.repeat, "").in_range(1, 1000).with_default();
   options->measure.add_allocators(arguments, "glibc");
@@ -248,11 +265,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("--svg", options->svg, "draw the trade-off and the faults over time to this file").path();
   return [=] {
     SnapshotParameters& given = options->plan.parameters;
-    if (hold.given()) given.hold = options->hold;
+    if (program.hold.given()) given.hold = options->hold;
     SnapshotParameters& published = options->plan.published;
-    published.writers = writers.given() ? given.writers : kPublishedWriters;
-    published.checkpointers = checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
-    published.passes = passes.given() ? given.passes : kPublishedPasses;
+    published.writers = program.writers.given() ? given.writers : kPublishedWriters;
+    published.checkpointers = program.checkpointers.given() ? given.checkpointers : kPublishedCheckpointers;
+    published.passes = program.passes.given() ? given.passes : kPublishedPasses;
     published.sizes = kPublishedSizes;
     return run(*options);
   };

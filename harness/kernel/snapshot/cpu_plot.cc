@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "snapshot/table.h"
 
 namespace zerotax::snapshot {

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::snapshot {
 namespace {

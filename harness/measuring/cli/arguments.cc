@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "cli/parser.h"
 #include "cli/subcommand.h"
 #include "files/output_kind.h"
+#include "os/print.h"
 
 namespace zerotax {
 namespace {
@@ -311,6 +313,24 @@ void Arguments::exactly_one(const std::vector<std::string>& names, const Refusal
 void Arguments::check_rules() const {
   for (const Rule& rule : rules_of(app_)) rule();
   for (CLI::App* verb : app_->get_subcommands()) Arguments(*verb).check_rules();
+}
+
+int standalone_main(const std::string& name, const std::string& description, int argc, char** argv,
+                    const std::function<void(Arguments)>& add, const std::function<int()>& run) {
+  CLI::App app{description, name};
+  add(Arguments(app));
+  try {
+    app.parse(argc, argv);
+    return run();
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& failure) {
+    print_text(stderr, "{}: {}: see `{} --help`\n", name, failure.what(), name);
+    return static_cast<int>(ExitStatus::kUsage);
+  } catch (const Error& failure) {
+    print_text(stderr, "{}: {}: {}\n", name, failure.what(), failure.remedy());
+    return static_cast<int>(failure.status());
+  }
 }
 
 }  // namespace zerotax

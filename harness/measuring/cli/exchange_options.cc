@@ -3,11 +3,11 @@
 #include <cstdio>
 
 #include "cli/common_options.h"
-#include "exchange/bmf_document.h"
+#include "exchange/outcome.h"
 #include "exchange/outcome_texts.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/figures.h"
 
 namespace zerotax {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/lines.h"
 #include "base/nearest.h"
-#include "base/wrap.h"
 
 namespace zerotax {
 namespace {

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "cli/help_format.h"
 #include "cli/parser.h"
 #include "cli/subcommand.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "os/print.h"
 #include "os/terminal.h"
 

@@ -30,7 +30,7 @@ void check_writable(const std::string& path);
 std::optional<int> own_descriptor(const std::string& path);
 
 /// Reads a JSON file. Throws UsageError if the file is not regular, cannot be read, or is not JSON
-/// (base/strict_json.h).
+/// (base/json.h).
 Json read_json_file(const std::string& path);
 
 /// A file of the command line, and the option or role that it was given for, such as "--json" or "the library".

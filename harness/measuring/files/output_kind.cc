@@ -87,7 +87,7 @@ struct Rule {
 
 const Rule kRules[] = {
     {"--json", is_document},
-    {"--baseline", [](Text) { return true; }},  // check/subject.h has its own rule for baselines
+    {"--baseline", [](Text) { return true; }},  // baseline/subject.h has its own rule for baselines
     {"--benchmark-json", [](Text text) { return has(text, R"("executable": "zerotax compare")"); }},
     {"--bmf", is_bencher},
     {"--calls", [](Text text) { return text.starts_with("ZTXCALLS"); }},

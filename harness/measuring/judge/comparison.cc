@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "os/page.h"
-#include "os/undispatched.h"
+#include "os/syscall_trap.h"
 
 namespace zerotax {
 

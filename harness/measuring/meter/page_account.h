@@ -6,7 +6,7 @@
 #include "os/page.h"
 #include "os/pagemap.h"
 #include "os/range_list.h"
-#include "os/undispatched.h"
+#include "os/syscall_trap.h"
 
 namespace zerotax {
 

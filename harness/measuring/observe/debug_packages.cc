@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/wrap.h"
-#include "os/text_of.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {

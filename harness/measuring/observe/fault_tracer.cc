@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "observe/file_reader.h"
-#include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/perf_streams.h"
 #include "os/process_info.h"
 
 namespace zerotax {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "observe/fault_tracer.h"
-#include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/input_file.h"
 #include "os/page.h"
+#include "os/perf_streams.h"
 #include "os/test_hook.h"
-#include "os/text_of.h"
 
 namespace zerotax {
 namespace {

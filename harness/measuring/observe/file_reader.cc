@@ -19,14 +19,13 @@
 #include <iterator>
 #include <utility>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
-#include "base/wrap.h"
 #include "os/child.h"
 #include "os/clock.h"
+#include "os/input_file.h"
 #include "os/page.h"
 #include "os/process_stat.h"
-#include "os/text_of.h"
 #include "run/allocators.h"
 
 namespace zerotax {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/table.h"

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/wrap.h"
 
 namespace zerotax {
 namespace {

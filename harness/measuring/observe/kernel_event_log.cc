@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "observe/time_order.h"
 #include "os/clock.h"
 #include "os/page.h"
+#include "os/perf_streams.h"
 
 // Each event begins with the IDs of its process and thread, so that readers can attribute it (trace/ctf_events.cc).
 ZEROTAX_EVENT(kernel_page_fault, (int32_t, pid), (int32_t, tid), (char, kind, 12), (uint64_t, address),

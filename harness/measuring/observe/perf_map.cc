@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/printable.h"
 #include "base/units.h"
 

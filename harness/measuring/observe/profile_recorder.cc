@@ -11,8 +11,8 @@
 #include "observe/file_reader.h"
 #include "observe/foreign_program.h"
 #include "observe/sample_registers.h"
-#include "observe/time_order.h"
 #include "os/clock.h"
+#include "os/perf_streams.h"
 #include "os/process_info.h"
 
 namespace zerotax {
@@ -240,7 +240,7 @@ void ProfileRecorder::take_samples() {
 }
 
 void ProfileRecorder::process(std::uint64_t before_ns) {
-  apply_in_order(pending_, before_ns, [&](PerfEvent& event) { apply(event); });
+  apply_in_order(pending_, before_ns, [&](const PerfEvent& event) { apply(event); });
 }
 
 void ProfileRecorder::apply_fork(const PerfEvent& event) {
@@ -257,24 +257,49 @@ void ProfileRecorder::apply_fork(const PerfEvent& event) {
   processes_[event.pid] = std::move(child);
 }
 
-void ProfileRecorder::apply(PerfEvent& event) {
-  if (options_.faults) tell_change(event);
-  if (event.kind == PerfEvent::Kind::kFork) return apply_fork(event);
+void ProfileRecorder::apply_exec(const PerfEvent& event) {
   std::shared_ptr<PerfMap> scripts;
-  if (event.kind == PerfEvent::Kind::kExec) {
+  {
     const std::lock_guard lock(mutex_);
     if (auto found = maps_.extract({event.pid, event.time_ns})) scripts = std::move(found.mapped());
   }
+  Process* process = known(event.pid);
+  if (process == nullptr) return;
+  *process = {event.name.empty() ? kUnnamedProgram : printable(event.name),
+              std::make_shared<Unwinder>(event.pid, std::move(scripts)), 1, true};
+  process->mapped = false;
+  thread_names_.erase({event.pid, event.pid});
+}
+
+void ProfileRecorder::apply_exit(const PerfEvent& event, Process& process) {
+  // A program always maps its file before it ends. If no mapping was reported, the kernel ended the process's perf
+  // events, because an exec changed the process's rights.
+  if (process.started && !process.mapped) {
+    ++data_.rights_changed;
+    return;
+  }
+  if (--process.threads > 0) return;
+  if (process.started) process.unwinder->note_scripts(data_.scripts);
+  processes_.erase(event.pid);
+}
+
+void ProfileRecorder::apply_map(const PerfEvent& event, Process& process) {
+  if (!process.started) return;
+  if (process.unwinder.use_count() > 1) process.unwinder = std::make_shared<Unwinder>(event.pid, *process.unwinder);
+  // The first mapping is the program's own file.
+  if (data_.load_address == 0 && !process.mapped) data_.load_address = load_address(event);
+  process.mapped = true;
+  process.unwinder->map({event.begin, event.end, event.file_offset, event.name, event.inode, event.path, event.device});
+}
+
+void ProfileRecorder::apply(const PerfEvent& event) {
+  if (options_.faults) tell_change(event);
+  if (event.kind == PerfEvent::Kind::kFork) return apply_fork(event);
+  if (event.kind == PerfEvent::Kind::kExec) return apply_exec(event);
   if (event.kind == PerfEvent::Kind::kExit && !processes_.contains(event.pid)) return;
   Process* process = known(event.pid);
   if (process == nullptr) return;
   switch (event.kind) {
-    case PerfEvent::Kind::kExec:
-      *process = {event.name.empty() ? kUnnamedProgram : printable(event.name),
-                  std::make_shared<Unwinder>(event.pid, std::move(scripts)), 1, true};
-      process->mapped = false;
-      thread_names_.erase({event.pid, event.pid});
-      return;
     case PerfEvent::Kind::kThread:
       ++process->threads;
       return;
@@ -282,28 +307,9 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (options_.by_thread) thread_names_[{event.pid, event.tid}] = printable(event.name);
       return;
     case PerfEvent::Kind::kExit:
-      // A program always maps its file before it ends. If no mapping was reported, the kernel ended the process's perf
-      // events, because an exec changed the process's rights.
-      if (process->started && !process->mapped) {
-        ++data_.rights_changed;
-        return;
-      }
-      if (--process->threads > 0) return;
-      if (process->started) process->unwinder->note_scripts(data_.scripts);
-      processes_.erase(event.pid);
-      return;
-    case PerfEvent::Kind::kMap: {
-      if (!process->started) return;
-      if (process->unwinder.use_count() > 1) {
-        process->unwinder = std::make_shared<Unwinder>(event.pid, *process->unwinder);
-      }
-      // The first mapping is the program's own file.
-      if (data_.load_address == 0 && !process->mapped) data_.load_address = load_address(event);
-      process->mapped = true;
-      process->unwinder->map(
-          {event.begin, event.end, event.file_offset, event.name, event.inode, event.path, event.device});
-      return;
-    }
+      return apply_exit(event, *process);
+    case PerfEvent::Kind::kMap:
+      return apply_map(event, *process);
     case PerfEvent::Kind::kSample:
       if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_sample(event);
       return;
@@ -314,6 +320,7 @@ void ProfileRecorder::apply(PerfEvent& event) {
       if (process->started && event.time_ns >= ready_ns_ && has_time()) apply_return(event);
       return;
     case PerfEvent::Kind::kFork:
+    case PerfEvent::Kind::kExec:
     case PerfEvent::Kind::kData:
       return;
   }
@@ -384,16 +391,6 @@ void ProfileRecorder::look_around() {
                   stack.insert(stack.end(), waiting.begin(), waiting.end());
                   count(thread, stack, {0, 0, 1}, 1);
                 }});
-  }
-}
-
-/// Counts the threads that were found running and have not been sampled since.
-void ProfileRecorder::count_running() {
-  for (const auto& [thread, running] : running_) {
-    if (running.looks == 0) continue;
-    const bool sampled = !running.stack.empty();
-    count(thread, sampled ? running.stack : Stack{{running.program, ""}, {kNeverSampled, ""}},
-          sampled ? running.kinds : SampleKinds{}, running.looks);
   }
 }
 

@@ -110,8 +110,11 @@ class ProfileRecorder {
   void take_samples();
   void take_events();
   void process(std::uint64_t before_ns);
-  void apply(PerfEvent& event);
+  void apply(const PerfEvent& event);
   void apply_fork(const PerfEvent& event);
+  void apply_exec(const PerfEvent& event);
+  void apply_exit(const PerfEvent& event, Process& process);
+  void apply_map(const PerfEvent& event, Process& process);
   void apply_sample(const PerfEvent& event);
   // profile_recorder_account.cc
   void apply_fault(const PerfEvent& event);
@@ -121,8 +124,8 @@ class ProfileRecorder {
   void scale_faults();
   void attach();
   void look_around();
+  // These functions are in profile_recorder_account.cc. All but the first are used if kernel time must not be sampled.
   void count_running();
-  // These functions are in profile_recorder_account.cc. They are used if kernel time must not be sampled.
   void read_clocks();
   void account();
   void divide_looks(const ThreadId& thread, const Running& running);

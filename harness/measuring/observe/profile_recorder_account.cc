@@ -93,6 +93,16 @@ void ProfileRecorder::divide_looks(const ThreadId& thread, const Running& runnin
   }
 }
 
+/// Counts the threads that were found running and have not been sampled since.
+void ProfileRecorder::count_running() {
+  for (const auto& [thread, running] : running_) {
+    if (running.looks == 0) continue;
+    const bool sampled = !running.stack.empty();
+    count(thread, sampled ? running.stack : Stack{{running.program, ""}, {kNeverSampled, ""}},
+          sampled ? running.kinds : SampleKinds{}, running.looks);
+  }
+}
+
 void ProfileRecorder::apply_fault(const PerfEvent& event) {
   const Process& process = processes_.at(event.pid);
   Stack stack{{process.name, ""}};

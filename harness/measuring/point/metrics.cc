@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/names.h"
+
 namespace zerotax {
 namespace {
+
+// The words that metrics.inc uses.
+using enum MetricKind;
+using enum MetricGroup;
+using enum MetricPass;
 
 std::vector<const MetricRow*> rows_by_rank(MetricElsewhere MetricRow::*place) {
   std::vector<const MetricRow*> rows;
@@ -25,6 +32,17 @@ std::vector<const MetricRow*> rows_of_mode(MetricPass pass) {
 }
 
 }  // namespace
+
+const std::array<MetricRow, kMetrics>& metric_rows() {
+#define FROM(member) [](const OpSample& op) -> std::int64_t { return op.member; }
+#define ZEROTAX_METRIC(name, ...) MetricRow{.metric = Metric::name, __VA_ARGS__},
+  static const std::array<MetricRow, kMetrics> rows{
+#include "point/metrics.inc"
+  };
+#undef ZEROTAX_METRIC
+#undef FROM
+  return rows;
+}
 
 const MetricRow& row_of(Metric metric) { return metric_rows()[static_cast<std::size_t>(metric)]; }
 
@@ -107,6 +125,15 @@ const char* pass_name(MetricPass pass) {
 std::optional<Metric> metric_of_key(std::string_view key) {
   for (const MetricRow& row : metric_rows()) {
     if (dotted_key(row) == key) return row.metric;
+  }
+  return std::nullopt;
+}
+
+std::optional<Metric> metric_named(const std::string& word) {
+  const std::string key = key_of_name(word);
+  if (const auto found = metric_of_key(key)) return found;
+  for (const MetricRow& row : metric_rows()) {
+    if (key == key_of_name(row.name)) return row.metric;
   }
   return std::nullopt;
 }

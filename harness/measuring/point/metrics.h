@@ -118,4 +118,7 @@ const char* pass_name(MetricPass pass);
 /// Returns the metric with this key ("calloc_ns", "fork.child.copies"), or nothing if no metric has it.
 std::optional<Metric> metric_of_key(std::string_view dotted_key);
 
+/// Returns the metric with a key ("calloc_faults") or a displayed name ("calloc faults"), or nothing if it is unknown.
+std::optional<Metric> metric_named(const std::string& word);
+
 }  // namespace zerotax

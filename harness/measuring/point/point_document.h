@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "os/page.h"
-#include "point/metric_values.h"
+#include "point/metric_value.h"
 #include "point/typed_point.h"
 
 namespace zerotax {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "point/metric_values.h"
+#include "point/metric_value.h"
 
 namespace zerotax {
 

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/nearest.h"
-#include "base/one_line.h"
 #include "files/folders.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"
 #include "os/processor.h"
-#include "os/utc.h"
 #include "run/debian_packages.h"
 #include "run/interrupt.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "files/folders.h"
 #include "os/machine_trouble.h"

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <vector>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "os/child.h"
 #include "os/clock.h"

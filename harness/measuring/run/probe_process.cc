@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/units.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "files/output_kind.h"
 #include "os/elf_file.h"
 #include "os/input_file.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "os/print.h"
 #include "os/terminal.h"

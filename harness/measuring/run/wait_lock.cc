@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "files/new_file.h"
 #include "os/file_lock.h"
 #include "os/print.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "advise/result.h"
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/shell.h"
 #include "base/statistics.h"
 #include "base/units.h"

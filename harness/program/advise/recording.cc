@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/names.h"
-#include "os/utc.h"
+#include "os/clock.h"
 #include "record/arena.h"
 #include "record/run.h"
 #include "record/tax.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "advise/result.h"
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::advise {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "advise/remedy.h"
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "judge/evidence.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "profile/table.h"

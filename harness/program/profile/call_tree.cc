@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/table.h"
 #include "profile/result.h"
 

@@ -3,18 +3,18 @@
 
 #include <memory>
 
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/common_options.h"
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "observe/flame_graph.h"
 #include "observe/running_process.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "profile/result.h"
 #include "profile/run.h"
 #include "profile/table.h"

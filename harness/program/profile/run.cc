@@ -15,7 +15,6 @@
 #include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/process_info.h"
-#include "os/utc.h"
 #include "profile/unseen.h"
 #include "run/experiment.h"
 #include "run/planning.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "observe/file_reader.h"
 #include "observe/running_process.h"
 #include "os/processor.h"

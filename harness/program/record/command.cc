@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "cli/common_options.h"
@@ -14,9 +14,9 @@
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "observe/flame_graph.h"
+#include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "record/answer.h"
 #include "record/calls/recording.h"
 #include "record/outside/result.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "observe/symbols.h"
 #include "os/clock.h"

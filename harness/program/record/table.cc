@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/printable.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "observe/debug_packages.h"
 #include "observe/file_reader.h"
 #include "observe/symbols.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/lines.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "os/page.h"
 #include "record/kernel_part.h"
 #include "record/tax.h"

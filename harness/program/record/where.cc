@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/size.h"
 #include "base/units.h"
 #include "record/remedies.h"

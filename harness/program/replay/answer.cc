@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "replay/result.h"

@@ -1,6 +1,6 @@
 #include "cli/subcommand.h"
+#include "os/clock.h"
 #include "os/environment.h"
-#include "os/utc.h"
 #include "replay/result.h"
 
 namespace zerotax::replay {

@@ -4,8 +4,8 @@
 
 #include <tuple>
 
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "replay/result.h"
 #include "replay/run.h"
 

@@ -16,11 +16,11 @@
 #include "os/cgroup.h"
 #include "os/clock.h"
 #include "os/huge_pages.h"
+#include "os/input_file.h"
 #include "os/limits.h"
 #include "os/page.h"
 #include "os/pid_namespace.h"
 #include "os/process_stat.h"
-#include "os/text_of.h"
 
 namespace zerotax::top {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -109,5 +110,18 @@ struct Sample {
   FIELD(std::vector<Usage>, rows, "Processes, or groups of processes.");
   FIELD(Own, own, "The cost of zerotax top itself in the interval.");
 };
+
+/// Returns lines of text, each at most `columns` characters wide: the machine, the heading, the rows, and notes.
+struct Lines {
+  std::vector<std::string> head;
+  std::string heading;
+  std::vector<std::string> rows;
+  std::vector<std::string> foot;
+};
+
+Lines top_lines(const Sample& sample, std::size_t columns);
+
+/// Returns all lines of the table, each with a line break.
+std::string top_text(const Sample& sample, std::size_t columns);
 
 }  // namespace zerotax::top

@@ -20,13 +20,11 @@
 #include "os/print.h"
 #include "os/process_info.h"
 #include "os/terminal.h"
-#include "os/utc.h"
 #include "run/interrupt.h"
 #include "top/account.h"
 #include "top/process_table.h"
 #include "top/prometheus.h"
 #include "top/result.h"
-#include "top/table.h"
 #include "top/ui.h"
 
 namespace zerotax::top {

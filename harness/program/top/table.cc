@@ -1,13 +1,13 @@
-#include "top/table.h"
+#include "base/table.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <sstream>
 
-#include "base/one_line.h"
-#include "base/table.h"
+#include "base/lines.h"
 #include "base/units.h"
+#include "top/result.h"
 #include "top/view.h"
 
 namespace zerotax::top {

@@ -7,15 +7,15 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "os/cgroup.h"
 #include "os/clock.h"
+#include "os/input_file.h"
 #include "os/terminal.h"
-#include "os/text_of.h"
-#include "top/table.h"
+#include "top/result.h"
 #include "top/view.h"
 
 namespace zerotax::top {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/units.h"

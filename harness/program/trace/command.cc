@@ -17,7 +17,7 @@
 #include "os/print.h"
 #include "run/figures.h"
 #include "run/program_launch.h"
-#include "trace/ctf_repair.h"
+#include "trace/ctf_trace.h"
 #include "trace/document.h"
 #include "trace/fields.h"
 #include "trace/kernel_events.h"
@@ -295,73 +295,82 @@ Arguments add_reader(Arguments& arguments, const char* name, const char* descrip
   return verb;
 }
 
-std::function<ExitStatus()> configure(Arguments& arguments) {
-  const auto options = std::make_shared<TraceOptions>();
-  std::vector<Arguments> verbs;
-
+Arguments add_run(Arguments& arguments, TraceOptions& options) {
   Arguments run = arguments.verb("run", "Run a program and record its events");
   run.exactly_one({"--"}, {"no command is given", "give a command after --, as in zerotax trace run -- ./service"});
-  run.option("-o,--out", options->out, "write the trace to this folder").path().with_default();
-  run.flag("--functions", options->functions, "also record function calls");
-  run.option("--kernel", options->kernel,
+  run.option("-o,--out", options.out, "write the trace to this folder").path().with_default();
+  run.flag("--functions", options.functions, "also record function calls");
+  run.option("--kernel", options.kernel,
              "also record kernel events: page faults, forks, execs and exits, and as root page allocations; or "
              "these events (zerotax trace events lists them)")
       .value_optional(kFaultsEvent.name)
       .shown_as("EVENT,...");
   run.option(
-         "--until", options->until,
+         "--until", options.until,
          "keep the latest records, and stop at the first event of this type or at a rate, as in '100 faults in 10ms'")
       .shown_as("TYPE")
       .word();
-  add_json(run, options->json);
-  verbs.push_back(run);
+  add_json(run, options.json);
+  return run;
+}
 
-  verbs.push_back(add_reader(arguments, "list", "List the processes and threads of a trace", *options));
+Arguments add_print(Arguments& arguments, TraceOptions& options) {
+  Arguments print = add_reader(arguments, "print", "Print the events of a trace", options);
+  print.option("--event", options.event, "select events of this type").shown_as("TYPE").word();
+  print.option("--pid", options.process, "select events of this process").shown_as("PID").positive();
+  print.option("--tid", options.thread, "select events of this thread").shown_as("TID").positive();
+  print.option("--perfetto", options.perfetto, "write the events to this file, for ui.perfetto.dev").path();
+  return print;
+}
 
-  Arguments print = add_reader(arguments, "print", "Print the events of a trace", *options);
-  print.option("--event", options->event, "select events of this type").shown_as("TYPE").word();
-  print.option("--pid", options->process, "select events of this process").shown_as("PID").positive();
-  print.option("--tid", options->thread, "select events of this thread").shown_as("TID").positive();
-  print.option("--perfetto", options->perfetto, "write the events to this file, for ui.perfetto.dev").path();
-  verbs.push_back(print);
-
+Arguments add_summary(Arguments& arguments, TraceOptions& options) {
   Arguments summary =
-      add_reader(arguments, "summary", "Count events by type, and time intervals between two types", *options);
+      add_reader(arguments, "summary", "Count events by type, and time intervals between two types", options);
   const Refusal both{"only one of --begin and --end is given",
                      "give both: two types of event (zerotax trace summary lists them)"};
   const Refusal needed{"{0} needs --begin and --end", "give both"};
-  summary.option("--begin", options->intervals.from, "start an interval at each event of this type ('*': any)")
+  summary.option("--begin", options.intervals.from, "start an interval at each event of this type ('*': any)")
       .needs({"--end"}, both)
       .shown_as("TYPE")
       .word();
   summary
-      .option("--end", options->intervals.to,
+      .option("--end", options.intervals.to,
               "end the interval at the next event of this type ('*': any) in the same thread, or with the same --key")
       .needs({"--begin"}, both)
       .shown_as("TYPE")
       .word();
   summary
-      .option("--key", options->key,
+      .option("--key", options.key,
               "match two events by a field of both, as in address, by one field of each, as in child=pid, or by thread "
               "(the default), process or any")
       .needs({"--begin"}, needed)
       .shown_as("FIELD")
       .word();
-  summary.option("--svg", options->svg, "draw the distribution of the intervals to this file")
+  summary.option("--svg", options.svg, "draw the distribution of the intervals to this file")
       .needs({"--begin"}, needed)
       .path();
-  add_json(summary, options->json);
-  verbs.push_back(summary);
+  add_json(summary, options.json);
+  return summary;
+}
 
+Arguments add_events(Arguments& arguments, TraceOptions& options) {
+  Arguments events = arguments.verb("events", "List the kernel events that trace run --kernel can record");
+  events.option("text", options.event,
+                "list only events with this text in their name; for a whole name, also list the event's fields");
+  add_json(events, options.json);
+  return events;
+}
+
+std::function<ExitStatus()> configure(Arguments& arguments) {
+  const auto options = std::make_shared<TraceOptions>();
+  std::vector<Arguments> verbs;
+  verbs.push_back(add_run(arguments, *options));
+  verbs.push_back(add_reader(arguments, "list", "List the processes and threads of a trace", *options));
+  verbs.push_back(add_print(arguments, *options));
+  verbs.push_back(add_summary(arguments, *options));
   std::vector<TraceVerb> others{functions_verb(arguments)};
   for (TraceVerb& verb : control_verbs(arguments)) others.push_back(std::move(verb));
-
-  Arguments events = arguments.verb("events", "List the kernel events that trace run --kernel can record");
-  events.option("text", options->event,
-                "list only events with this text in their name; for a whole name, also list the event's fields");
-  add_json(events, options->json);
-  verbs.push_back(events);
-
+  verbs.push_back(add_events(arguments, *options));
   verbs.push_back(add_reader(arguments, "repair", "Complete the files of a trace after a crash", *options));
   return [options, verbs, others] {
     for (const TraceVerb& other : others) {

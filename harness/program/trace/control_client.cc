@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/units.h"
 #include "format/control_file.h"
 #include "os/clock.h"

@@ -73,7 +73,7 @@ class CtfCursor {
     return true;
   }
 
-  /// Sets the process and thread from the first two fields of a kernel event (trace/kernel_log.cc).
+  /// Sets the process and thread from the first two fields of a kernel event (observe/kernel_event_log.cc).
   void take_owner() {
     const std::vector<CtfField>& fields = event_.type->fields;
     if (fields.size() < 2 || fields[0].name != "pid" || fields[1].name != "tid") return;

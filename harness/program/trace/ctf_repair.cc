@@ -1,5 +1,3 @@
-#include "trace/ctf_repair.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/units.h"
 #include "trace/fields.h"
 #include "trace/function_calls.h"

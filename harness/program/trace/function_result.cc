@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/units.h"
 #include "trace/fields.h"
 #include "trace/function_calls.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/wrap.h"
+#include "base/lines.h"
 #include "observe/kernel_event_log.h"
 
 namespace zerotax::trace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "trace/fields.h"
 #include "trace/result.h"
 

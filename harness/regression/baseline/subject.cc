@@ -16,7 +16,7 @@
 #include "baseline/document.h"
 #include "baseline/measurer.h"
 #include "os/input_file.h"
-#include "point/metric_named.h"
+#include "point/metrics.h"
 #include "run/allocators.h"
 #include "run/program_launch.h"
 

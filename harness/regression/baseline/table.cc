@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "base/shell.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "baseline/lasting_changes.h"
 #include "point/metrics.h"
 

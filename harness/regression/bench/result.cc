@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/statistics.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "os/page.h"
 
 namespace zerotax::bench {

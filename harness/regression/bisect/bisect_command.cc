@@ -12,9 +12,9 @@
 #include "cli/subcommand.h"
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/interrupt.h"
 #include "run/planning.h"
 

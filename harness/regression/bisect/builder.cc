@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/printable.h"
 #include "bisect/document.h"
 #include "files/folders.h"

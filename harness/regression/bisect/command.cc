@@ -18,10 +18,10 @@
 #include "cli/terminal_options.h"
 #include "files/output_file.h"
 #include "files/results.h"
+#include "os/clock.h"
 #include "os/environment.h"
 #include "os/input_file.h"
 #include "os/print.h"
-#include "os/utc.h"
 #include "run/figures.h"
 #include "run/interrupt.h"
 

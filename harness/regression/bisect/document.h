@@ -192,7 +192,7 @@ HistoryDocument history_document(const HistoryRequest& request, const History& h
 /// `outcome` is nullptr if no commit was found.
 BisectDocument bisect_document(const BisectRequest& request, const Bisection& found, const BisectOutcome* outcome);
 
-// The functions below convert data that is kept for later runs, or passed between processes (kept_document.cc).
+// The functions below convert data that is kept for later runs, or passed between processes.
 // from_json throws a Json exception or std::invalid_argument for JSON that to_json has not made. A damaged file counts
 // as missing. For an unknown word, the first word of the enum is used.
 

@@ -18,7 +18,7 @@
 #include "judge/document.h"
 #include "judge/rule.h"
 #include "os/stop.h"
-#include "point/metric_named.h"
+#include "point/metrics.h"
 #include "prove/run.h"
 
 namespace zerotax::bisect {

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "cli/subcommand.h"
 
 namespace zerotax::bisect {

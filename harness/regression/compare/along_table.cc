@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lines.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "compare/along.h"
 #include "compare/comparison.h"
 

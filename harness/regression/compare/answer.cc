@@ -8,7 +8,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "baseline/table.h"

@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "bench/result.h"
 #include "cli/terminal_options.h"
 #include "compare/points.h"

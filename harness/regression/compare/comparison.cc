@@ -6,13 +6,13 @@
 #include <cmath>
 #include <map>
 
+#include "base/lines.h"
 #include "base/plots.h"
 #include "base/printable.h"
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::compare {
 namespace {

@@ -11,8 +11,8 @@
 #include "compare/comparison.h"
 #include "compare/points.h"
 #include "judge/comparison.h"
+#include "os/clock.h"
 #include "os/load.h"
-#include "os/utc.h"
 
 namespace zerotax::compare {
 namespace {

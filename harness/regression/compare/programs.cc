@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lines.h"
 #include "base/names.h"
 #include "base/paired_times.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "baseline/document.h"
 #include "baseline/result.h"
 #include "baseline/table.h"

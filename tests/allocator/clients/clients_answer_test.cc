@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "clients/answer.h"
+#include "clients/clients.h"
 #include "point/point_document.h"
 #include "point/typed_point.h"
 

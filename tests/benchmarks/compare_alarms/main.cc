@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "cli/arguments.h"
 #include "cli/common_options.h"
 #include "cli/measure_options.h"
-#include "cli/standalone.h"
 #include "compare/compare_document.h"
 #include "compare/points.h"
 #include "files/output_file.h"

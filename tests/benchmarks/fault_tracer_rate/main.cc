@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "cow/run.h"
 #include "os/clock.h"
 #include "os/foreground.h"

@@ -10,7 +10,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "point/point.h"
 #include "run/allocators.h"
 #include "run/interrupt.h"

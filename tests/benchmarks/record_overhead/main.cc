@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "os/elf_file.h"
 #include "record/launch.h"
 #include "run/interrupt.h"

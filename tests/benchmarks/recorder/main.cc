@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "lttng_session.h"
 #include "os/elf_file.h"
 #include "run/interrupt.h"

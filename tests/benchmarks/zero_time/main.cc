@@ -12,7 +12,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "os/memory.h"
 #include "point/point.h"
 #include "point/steady_state.h"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/nearest.h"
-#include "base/one_line.h"
 #include "base/table.h"
 
 namespace zerotax {

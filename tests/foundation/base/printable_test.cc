@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/table.h"
-#include "base/wrap.h"
 
 namespace zerotax {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <pugixml.hpp>
 
-#include "exchange/bmf_document.h"
+#include "exchange/outcome.h"
 #include "exchange/outcome_texts.h"
 
 namespace zerotax::exchange {

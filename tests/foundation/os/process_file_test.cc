@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "os/text_of.h"
+#include "os/input_file.h"
 
 namespace zerotax {
 namespace {

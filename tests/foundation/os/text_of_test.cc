@@ -1,7 +1,6 @@
-#include "os/text_of.h"
-
 #include <gtest/gtest.h>
 
+#include "os/input_file.h"
 #include "temporary_folder.h"
 
 namespace zerotax {

@@ -72,7 +72,7 @@ def built(compiler: str, package: str) -> Iterator[pathlib.Path]:
     needed(compiler, package)
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "zerotax-contract")
-        # musl-gcc does not find the kernel's headers. The suite does not need these headers, because abi.h has the
+        # musl-gcc does not find the kernel's headers. The suite does not need these headers, because kernel.h has the
         # newer definitions.
         subprocess.run([compiler, "-std=gnu11", "-O2", "-static", "-pthread", f"-I{SOURCE / 'harness/kernel'}",
                         f'-DCONTRACT_PROGRAMS="{FOLDER / "programs"}"', "-o", program, *sorted(FOLDER.glob("*.c"))], check=True)

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "files/output_file.h"
-#include "os/utc.h"
+#include "os/clock.h"
 #include "point/point.h"
 #include "point/point_document.h"
 #include "run/planning.h"

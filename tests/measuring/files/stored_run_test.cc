@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "files/results.h"
+#include "os/clock.h"
 #include "os/environment.h"
-#include "os/utc.h"
 #include "point/point.h"
 #include "point/point_document.h"
 #include "run/planning.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/wrap.h"
+#include "base/lines.h"
 #include "record/answer.h"
 #include "record/tax.h"
 

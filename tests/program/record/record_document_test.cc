@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/wrap.h"
+#include "base/lines.h"
 #include "record/answer.h"
 #include "small_pages.h"
 

@@ -5,7 +5,7 @@
 #include "os/terminal.h"
 #include "small_pages.h"
 #include "top/prometheus.h"
-#include "top/table.h"
+#include "top/result.h"
 #include "top/ui.h"
 
 namespace zerotax::top {

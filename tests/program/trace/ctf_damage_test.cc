@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "recorder_testing.h"
-#include "trace/ctf_repair.h"
+#include "trace/ctf_trace.h"
 #include "trace/document.h"
 #include "trace/fields.h"
 

@@ -5,7 +5,7 @@
 #include "baseline/baseline.h"
 #include "bisect/expectation.h"
 #include "cli/man_page.h"
-#include "point/metric_named.h"
+#include "point/metrics.h"
 
 namespace zerotax::bisect {
 namespace {

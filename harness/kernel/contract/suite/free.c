@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "contract/suite/abi.h"
+#include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 
 static unsigned char* freed(size_t pages) {

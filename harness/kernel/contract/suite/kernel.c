@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "contract/suite/abi.h"
 #include "contract/suite/suite.h"
 
 extern bool in_the_child;

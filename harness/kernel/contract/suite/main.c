@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "contract/suite/kernel.h"
-#include "contract/suite/output.h"
 #include "contract/suite/suite.h"
 
 static const struct family kFamilies[] = {{"mapping", kMapPromises},

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "contract/suite/abi.h"
+#include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 
 enum { kUsable = PROT_READ | PROT_WRITE, kPrivate = MAP_PRIVATE | MAP_ANONYMOUS };

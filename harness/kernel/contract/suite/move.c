@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "contract/suite/abi.h"
 #include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 

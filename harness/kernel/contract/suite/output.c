@@ -1,4 +1,4 @@
-#include "contract/suite/output.h"
+#include "contract/suite/suite.h"
 
 #include <stdio.h>
 #include <string.h>

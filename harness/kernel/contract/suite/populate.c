@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
-#include "contract/suite/abi.h"
+#include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 
 static void populated(int advice, const char* name, const char* what) {

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "contract/suite/abi.h"
 #include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 

@@ -142,3 +142,12 @@ size_t write_program(const struct report* from, const struct promise* promise, c
 long number_in(const char* path);
 
 double now(void);  // seconds, CLOCK_MONOTONIC
+
+// --- Output, as text or as JSON.
+// Prints a line for a promise, and a second line for the observation. Without a report, prints the promise's statement.
+void print_line(const char* family, const struct promise* promise, const struct report* found);
+// Prints the first line of the results as JSON: the suite, and the system that it runs on.
+void print_head(unsigned promises);
+// Prints a promise as one object on one line. Without a report, prints only the promise, without a verdict.
+void print_json(const char* family, const struct promise* promise, const struct report* found);
+void print_summary(const unsigned* counts);

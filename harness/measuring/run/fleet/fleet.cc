@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "files/output_file.h"

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/size.h"
 #include "files/folders.h"
 #include "files/output_file.h"

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "observe/symbols.h"
 #include "record/answer.h"
 #include "record/kernel_part.h"

@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/printable.h"
 #include "files/folders.h"
+#include "os/clock.h"
 #include "os/elf_file.h"
 #include "os/page.h"
-#include "os/utc.h"
 #include "record/evidence.h"
 #include "record/kernel_part.h"
 #include "record/run.h"

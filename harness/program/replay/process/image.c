@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "replay/process/image.h"
+#include "replay/process/replay_calls.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "replay/process/recorded_time.h"
+#include "replay/process/replay_calls.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

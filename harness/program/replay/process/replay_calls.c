@@ -19,11 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replay/process/image.h"
+#include "replay/process/replay_calls.h"
 #include "replay/process/own_memory.h"
 #include "replay/process/prepared.h"
-#include "replay/process/recorded_time.h"
-#include "replay/process/turns.h"
 
 enum { kSmall = 16384, kFailed = 3 };
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "replay/process/turns.h"
+#include "replay/process/replay_calls.h"
 
 #include <limits.h>
 #include <linux/futex.h>

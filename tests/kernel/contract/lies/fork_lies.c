@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "contract/suite/abi.h"
+#include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 #include "lies.h"
 

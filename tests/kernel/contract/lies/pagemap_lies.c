@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "contract/suite/abi.h"
+#include "contract/suite/kernel.h"
 #include "contract/suite/suite.h"
 #include "lies.h"
 

@@ -15,7 +15,7 @@
 #include "base/size.h"
 #include "base/statistics.h"
 #include "base/units.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "files/document.h"
 #include "files/output_file.h"
 #include "grid.h"

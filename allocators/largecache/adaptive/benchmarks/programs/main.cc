@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "cli/standalone.h"
+#include "cli/arguments.h"
 #include "files/folders.h"
 #include "files/output_file.h"
 #include "os/environment.h"

@@ -1,4 +1,6 @@
-#include "base/one_line.h"
+#include "base/lines.h"
+
+#include <algorithm>
 
 #include "base/printable.h"
 
@@ -61,6 +63,27 @@ std::string last_characters(std::string text, std::size_t most) {
     if (characters++ == most) return text.replace(0, first, "…");
   }
   return text;
+}
+
+std::string wrap(std::string_view sentence, std::string_view first, std::string_view further) {
+  constexpr std::size_t kColumns = 78;
+  const std::string text = printable(sentence);
+  std::string lines;
+  std::string line(first);
+  bool has_word = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (has_word && line.size() + 1 + end - begin > kColumns) {
+      lines += line + "\n";
+      line = further;
+      has_word = false;
+    }
+    if (has_word) line += " ";
+    line.append(text, begin, end - begin);
+    has_word = true;
+    begin = end + 1;
+  }
+  return lines + line + "\n";
 }
 
 }  // namespace zerotax

@@ -1,4 +1,4 @@
-#include "os/utc.h"
+#include "os/clock.h"
 
 #include <fmt/chrono.h>
 
