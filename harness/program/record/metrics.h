@@ -121,7 +121,8 @@ struct Metrics : Zeroing {
         "share_of_cpu are not corrected for this time.");
   FIELD(std::uint64_t, own_cpu_ns, "CPU nanoseconds that the recorder spent examining pages, contents and call stacks.",
         kLater);
-  Count mapping_calls;  ///< not in the document
+  Count mapping_calls;              ///< not in the document
+  std::uint64_t aligned_bytes = 0;  ///< bytes requested with more than malloc's alignment; not in the document
   std::uint64_t by_hand_aligned_bytes =
       0;  ///< bytes of by_hand.timed_zeroed_bytes in over-aligned blocks; not in the document
   Count zeroed_in_calloc_bytes = std::uint64_t{0};  ///< the part of zeroed_bytes inside calloc; not in the document
