@@ -109,7 +109,7 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
 void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;
-  std::uint64_t asked_for = 0;
+  std::uint64_t asked_for = record.totals.trimmed_bytes;
   for (const RecordedSite& site : record.sites) {
     const Giver giver = giver_of(site, insides);
     if (site.kind == SiteKind::kPurge && giver == Giver::kTrim) asked_for += bytes_returned_at(site);

@@ -161,6 +161,8 @@ struct Tally {
   std::uint64_t aligned_by_hand_bytes;
   /// Bytes requested with more than malloc's alignment.
   std::uint64_t aligned_bytes;
+  /// Bytes returned to the kernel in calls to malloc_trim.
+  std::uint64_t trimmed_bytes;
 
   void add(const Tally& more) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -175,6 +177,7 @@ struct Tally {
     sampled_redundant_bytes += more.sampled_redundant_bytes;
     aligned_by_hand_bytes += more.aligned_by_hand_bytes;
     aligned_bytes += more.aligned_bytes;
+    trimmed_bytes += more.trimmed_bytes;
     unseen_calls += more.unseen_calls;
     unseen_bytes += more.unseen_bytes;
     own_ns += more.own_ns;
