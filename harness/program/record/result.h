@@ -207,6 +207,15 @@ enum class Watched : std::uint8_t {
 };
 ENUM_WORDS(Watched, "command", "process", "cgroup", "user", "machine")
 
+struct Rates {
+  RESULT("rates",
+         "Rates of processes that were watched for a while. A service that waits for requests has few page faults per "
+         "second, and may nevertheless have many per second of its CPU time.");
+  FIELD(Measured<double>, faults_per_s, "Minor faults per second of wall time.");
+  FIELD(Measured<double>, faults_per_cpu_s, "Minor faults per second of CPU time.");
+  FIELD(Measured<double>, refilled_bytes_per_s, "Refilled bytes per second of wall time.");
+};
+
 struct Outside {
   RESULT("outside", "Recording of a program without zerotax's library.");
   FIELD(std::string, why, "Reason why zerotax's library was not in the program.");
@@ -233,6 +242,7 @@ struct Outside {
         "Number of samples and other records that were lost because they were not read in time.");
   FIELD(Count, clearing_cpu_ns, "Estimated CPU nanoseconds in which the kernel cleared pages, within page faults.");
   FIELD(LowHigh, clearing_interval_ns, "The 95 % interval of clearing_cpu_ns.");
+  FIELD(std::optional<Rates>, rates, "Rates; absent for a command that was watched from its start to its end.");
   FIELD(bool, advisable, "Whether zerotax advise can start the program.");
   FIELD(std::vector<std::string>, notes, "Limitations of the numbers, one sentence each.");
 };
