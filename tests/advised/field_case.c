@@ -111,6 +111,31 @@ static void use_little(void) {
   }
 }
 
+static void* use_stack(void* unused) {
+  char local[2 * kPage];
+  touch(local, sizeof local, kPage);
+  pthread_barrier_wait(&turn);
+  return unused;
+}
+
+/* Uses little of 16 stacks of threads, which are in huge pages (openjdk/jdk#14919). */
+static void use_stacks(void) {
+  enum { kThreads = 16, kStack = 4 * kMiB };
+  const size_t bytes = (size_t)kThreads * kStack;
+  char* all = mmap(NULL, bytes + kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  all += kStack - (size_t)all % kStack;
+  madvise(all, bytes, MADV_HUGEPAGE);
+  pthread_t threads[kThreads];
+  pthread_barrier_init(&turn, NULL, kThreads);
+  for (size_t i = 0; i < kThreads; ++i) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, all + i * kStack, kStack);
+    pthread_create(&threads[i], &attributes, use_stack, NULL);
+  }
+  for (size_t i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+}
+
 int main(int count, char** words) {
   const char* const way = count > 1 ? words[1] : "";
   if (strcmp(way, "refill") == 0) refill_one(0);
@@ -123,6 +148,7 @@ int main(int count, char** words) {
   if (strcmp(way, "reads") == 0) read_into_buffers();
   if (strcmp(way, "aligned") == 0) clear_aligned();
   if (strcmp(way, "sparse") == 0) use_little();
+  if (strcmp(way, "stacks") == 0) use_stacks();
   puts("done");
   return 0;
 }

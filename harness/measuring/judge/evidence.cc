@@ -125,8 +125,10 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "turn off huge pages for these blocks (MADV_NOHUGEPAGE, or the allocator's setting); the program wrote to "
-           "{} of the memory that huge pages populated",
+           "turn off huge pages, by the allocator's setting, MADV_NOHUGEPAGE, or prctl(PR_SET_THP_DISABLE) at the "
+           "start "
+           "(zerotax advise tries the program without huge pages); the program wrote to {} of the memory that huge "
+           "pages populated",
            part_words(e.huge_written, e.huge_examined));
      }},
     {"fresh-aligned", Costly::kFresh, true,

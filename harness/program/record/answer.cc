@@ -208,6 +208,8 @@ Answer answer(const Record& record) {
   if (!rows.empty()) {
     answer.table = cause_table(record.tax);
     answer.where = where_words(record, rows);
+    const std::string huge = record.huge_pages ? huge_words(*record.huge_pages) : "";
+    if (!huge.empty()) answer.where += (answer.where.empty() ? "" : " ") + huge;
     answer.legend = legend(record, rows);
   }
   if (const std::string rates = rates_words(record); !rates.empty()) answer.headline += " " + rates;

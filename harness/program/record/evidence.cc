@@ -273,8 +273,10 @@ Evidence evidence_of(const Record& record, Costly costly) {
   evidence.fresh = count_of(totals.kernel.fresh_bytes);
   evidence.refilled = count_of(totals.kernel.refilled_bytes);
   evidence.huge = count_of(totals.kernel.huge_bytes);
-  evidence.huge_examined = totals.huge_blocks.examined_bytes;
-  evidence.huge_written = totals.huge_blocks.written_bytes;
+  if (record.huge_pages) {
+    evidence.huge_examined = record.huge_pages->examined_bytes();
+    evidence.huge_written = less(record.huge_pages->examined_bytes(), record.huge_pages->unwritten_bytes());
+  }
   evidence.aligned = totals.aligned_bytes;
   evidence.requested =
       added({count_of(totals.requested_bytes), count_of(totals.malloc_bytes), count_of(totals.realloc_bytes)});

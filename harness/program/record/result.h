@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
+#include "record/huge_bill.h"
 #include "record/tax_parts.h"
 
 namespace zerotax::record {
@@ -318,6 +319,8 @@ struct Record : DocumentHead {
         "Programs that were started but left no recording, with a row for each program and reason.");
   FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");
   FIELD(std::uint64_t, arena_bytes, "Bytes of shared memory that the recording took up at its end.", kLater);
+  FIELD(std::optional<HugeBill>, huge_pages,
+        "Use of transparent huge pages; absent if the processes had none, or were recorded from outside.");
   FIELD(std::optional<Outside>, outside,
         "Present only if the program was recorded without zerotax's library, by the kernel's counts and samples.");
   FIELD(std::optional<StoreSizes>, store_sizes,

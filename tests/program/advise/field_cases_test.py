@@ -104,6 +104,34 @@ def test_a_setting_that_unmapping_ignores_is_not_named():
     assert "MIMALLOC_" not in advice and "no other known setting" in advice, advice
 
 
+@pytest.mark.parametrize(("way", "kind", "in_huge", "written"), [
+    ("sparse", "program", 256 * MIB, 4 * 219 * PAGE),  # 219 pages in each of four mappings
+    ("stacks", "stacks", 16 * 2 * MIB, None),
+])
+def test_huge_pages_are_billed_by_kind_and_use(way, kind, in_huge, written):
+    found = record(CASE, way)
+    huge = found.totals["kernel"]["huge_bytes"]
+    if huge_pages_setting() == "never" or is_na(huge) or huge < in_huge:
+        pytest.skip("the kernel had too few huge pages left, or it is not known")
+    bill = found.json["huge_pages"]
+    row = next(each for each in bill["rows"] if each["in"] == kind)
+    assert row["bytes"] == row["examined_bytes"] == in_huge
+    unwritten = row["unwritten_bytes"]
+    # A thread writes to the first and last of its pages, and the C library to a few more.
+    assert unwritten == in_huge - written if written else in_huge * 0.98 < unwritten < in_huge
+    assert bill["unwritten_at_most_bytes"] >= unwritten
+    if bill["rows"] == [row]:
+        assert bill["unwritten_at_most_bytes"] == unwritten
+        assert bill["more_faults_at_least"] == (in_huge - unwritten) // PAGE - in_huge // (2 * MIB)
+    assert "in huge pages were never written" in words_of(found.text)
+    assert "turn off huge pages" in found.json["tax"]["advice"]
+
+
+def test_huge_pages_that_are_used_have_no_bill_to_complain_about():
+    found = record(CASE, "refill", GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
+    assert "never written" not in found.text and "turn off" not in found.json["tax"]["advice"]
+
+
 @pytest.mark.long("a search with ten rounds")
 def test_huge_pages_of_which_little_is_used_are_turned_off():
     if huge_pages_setting() == "never":

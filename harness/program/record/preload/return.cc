@@ -4,6 +4,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
+#include "record/preload/huge_use.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -65,7 +66,10 @@ Return::Return(ThreadState& thread, AddressRange range, Mechanism mechanism, con
 }
 
 void Return::done(bool succeeded) {
-  if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
+  if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) {
+    forget_file_pages(range_);
+    forget_huge_mappings(range_);
+  }
   if (succeeded && found_.bytes != 0) on_own_stack([&] { note(); });
 }
 
@@ -78,6 +82,7 @@ void Return::look() {
   if (weight_ > 1) note_small();
   process->holdings.returned_zero_bytes += weight_ * found_.zero;
   if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
+  count_returned_huge(range_, found_.huge, weight_);
   began_ = now();
   note_own(began, began_);
 }
