@@ -138,6 +138,7 @@ VmEvents parse_vm_events(std::string_view text) {
     const std::string_view name = line.substr(0, blank);
     if (name == "pgfault") events.faults = number;
     if (name == "pgmajfault") events.major_faults = number;
+    if (name == "compact_stall") events.compaction_stalls = number;
     if (name == "pgfree") events.freed_pages = number;
     if (name == "nr_anon_transparent_hugepages") events.huge_pages_now = number;
     if (name.starts_with("pgalloc_")) events.allocated_pages = events.allocated_pages.value_or(0) + number;

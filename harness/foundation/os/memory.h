@@ -43,13 +43,14 @@ bool warm_up_memory(std::uint64_t bytes, bool (*stop)());
 /// Events of the whole machine since boot, including its containers (/proc/vmstat; mm/vmstat.c of the kernel). A value
 /// is absent if this kernel does not count the event.
 struct VmEvents {
-  std::optional<std::uint64_t> faults;           ///< pgfault: minor and major faults, including each retry by the
-                                                 ///< kernel
-  std::optional<std::uint64_t> major_faults;     ///< pgmajfault
-  std::optional<std::uint64_t> allocated_pages;  ///< pgalloc_* of all zones, including pages for files and for the
-                                                 ///< kernel
-  std::optional<std::uint64_t> freed_pages;      ///< pgfree
-  std::optional<std::uint64_t> huge_pages_now;   ///< nr_anon_transparent_hugepages: huge pages mapped now
+  std::optional<std::uint64_t> faults;             ///< pgfault: minor and major faults, including each retry by the
+                                                   ///< kernel
+  std::optional<std::uint64_t> major_faults;       ///< pgmajfault
+  std::optional<std::uint64_t> allocated_pages;    ///< pgalloc_* of all zones, including pages for files and for the
+                                                   ///< kernel
+  std::optional<std::uint64_t> freed_pages;        ///< pgfree
+  std::optional<std::uint64_t> compaction_stalls;  ///< compact_stall: a thread waited for compaction of memory
+  std::optional<std::uint64_t> huge_pages_now;     ///< nr_anon_transparent_hugepages: huge pages mapped now
 };
 
 VmEvents parse_vm_events(std::string_view text);

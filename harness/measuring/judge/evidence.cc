@@ -90,6 +90,12 @@ bool is_mostly_free(const Evidence& evidence) {
   return *evidence.live_at_most < held / 2;
 }
 
+/// Whether the allocator took new memory although most of its memory was free.
+bool is_not_reused(const Evidence& evidence) {
+  return is_half_of(evidence.requested, evidence.fresh) && is_half_of(evidence.fresh, evidence.held_peak) &&
+         is_mostly_free(evidence);
+}
+
 const std::vector<AdviceRow> kRows{
     {"fresh-by-hand", Costly::kFresh, true,
      [](const Evidence& e) {
@@ -97,18 +103,19 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "replace malloc and memset by calloc, which leaves fresh memory to the kernel until it is used; the "
-           "program's own memset was the first to write {} of fresh memory",
+           "replace malloc and memset by calloc, which leaves fresh memory to the kernel until it is used, or leave "
+           "out memset where the program writes before it reads; the program's own memset was the first to write {} of "
+           "fresh memory",
            part_words(std::min(first_written(e), e.fresh), e.fresh));
      }},
     {"fresh-by-hand-aligned", Costly::kFresh, true,
-     [](const Evidence& e) {
-       return is_half_of(first_written(e), e.fresh) && is_half_of(e.by_hand_aligned, e.by_hand);
-     },
+     [](const Evidence& e) { return is_half_of(first_written(e), e.fresh) && e.by_hand_aligned.has_value(); },
      [](const Evidence& e) {
        return fmt::format(
-           "clear less of the aligned blocks, or take them from mmap, which gives zeros; the program's own memset was "
-           "the first to write {} of fresh memory, and calloc gives no such alignment",
+           "leave out memset on aligned blocks that the program fills, or get zeros by calloc with room to round up, "
+           "or "
+           "by mmap; the program's own memset was the first to write {} of fresh memory, and calloc gives no such "
+           "alignment",
            part_words(std::min(first_written(e), e.fresh), e.fresh));
      }},
     {"huge-pages-unused", Costly::kFresh, false,
@@ -118,14 +125,23 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "turn off huge pages for these blocks (MADV_NOHUGEPAGE, or the allocator's setting); the program wrote to "
-           "{} of the memory that huge pages populated",
+           "turn off huge pages, by the allocator's setting, MADV_NOHUGEPAGE, or prctl(PR_SET_THP_DISABLE) at the "
+           "start "
+           "(zerotax advise tries the program without huge pages); the program wrote to {} of the memory that huge "
+           "pages populated",
            part_words(e.huge_written, e.huge_examined));
      }},
-    {"fresh-not-reused", Costly::kFresh, false,
+    {"fresh-aligned", Costly::kFresh, true,
+     [](const Evidence& e) { return is_not_reused(e) && is_half_of(e.aligned, e.requested); },
      [](const Evidence& e) {
-       return is_half_of(e.requested, e.fresh) && is_half_of(e.fresh, e.held_peak) && is_mostly_free(e);
-     },
+       return fmt::format(
+           "use malloc where no alignment is needed, keep the aligned blocks for reuse, or use {}; {} were requested "
+           "with an alignment, and the allocator did not fit new blocks into freed ones: blocks in use filled at most "
+           "{} "
+           "that the allocator held",
+           kAnotherAllocator, part_words(e.aligned, e.requested), part_words(e.live_at_most, e.held_peak));
+     }},
+    {"fresh-not-reused", Costly::kFresh, false, is_not_reused,
      [](const Evidence& e) {
        return kAnotherAllocator +
               fmt::format(
@@ -223,18 +239,17 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "replace malloc and memset by calloc, which need not write fresh memory; {} that the program cleared were "
-           "fresh",
+           "replace malloc and memset by calloc, which need not write fresh memory, or leave out memset where the "
+           "program writes before it reads; {} that the program cleared were fresh",
            part_words(e.by_hand_fresh, e.by_hand));
      }},
     {"by-hand-aligned", Costly::kByHand, true,
-     [](const Evidence& e) {
-       return is_half_of(e.by_hand_fresh, e.by_hand) && is_half_of(e.by_hand_aligned, e.by_hand);
-     },
+     [](const Evidence& e) { return is_half_of(e.by_hand_fresh, e.by_hand) && e.by_hand_aligned.has_value(); },
      [](const Evidence& e) {
        return fmt::format(
-           "clear less of the aligned blocks, or take them from mmap, which gives zeros; {} that the program cleared "
-           "were fresh, and calloc gives no such alignment",
+           "leave out memset on aligned blocks that the program fills, or get zeros by calloc with room to round up, "
+           "or "
+           "by mmap; {} that the program cleared were fresh, and calloc gives no such alignment",
            part_words(e.by_hand_fresh, e.by_hand));
      }},
     {"by-hand-used", Costly::kByHand, true,
@@ -243,8 +258,8 @@ const std::vector<AdviceRow> kRows{
      },
      [](const Evidence& e) {
        return fmt::format(
-           "clear only what the program does not write itself; {} that it cleared by memset lay in memory that the "
-           "allocator had before, which calloc would clear as well",
+           "clear only what the program does not write itself (a read buffer needs no zeros); {} that it cleared by "
+           "memset lay in memory that the allocator had before, which calloc would clear as well",
            part_words(*e.by_hand - std::min(*e.by_hand, *e.by_hand_fresh), e.by_hand));
      }},
     {"by-program", Costly::kByProgram, true, [](const Evidence&) { return true; },

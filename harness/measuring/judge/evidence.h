@@ -27,9 +27,10 @@ struct Evidence {
   Count fresh;
   Count refilled;
   Count huge;           ///< zeroed by the kernel in huge pages
-  Count huge_examined;  ///< populated bytes in huge pages of blocks that were examined
+  Count huge_examined;  ///< bytes of huge pages whose contents were examined
   Count huge_written;   ///< part of huge_examined that the program wrote
   Count requested;      ///< requested in all calls of the allocator
+  Count aligned;        ///< part of requested with more than malloc's alignment
   Count held_peak;
   Count held_elsewhere;  ///< upper bound of the part of held_peak that no allocator held: the program's own mappings,
                          ///< its data and its stack

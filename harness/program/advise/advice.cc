@@ -102,9 +102,10 @@ void announce(const std::vector<Candidate>& candidates, const SearchMethod& meth
              format_duration(seconds));
 }
 
-Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& variables, bool& stopped) {
+Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& variables,
+                        const TargetRunner::Words& launcher, bool& stopped) {
   try {
-    auto recording = record_target(runner, variables);
+    auto recording = record_target(runner, variables, launcher);
     stopped = !recording;
     return recording.value_or(NotAvailable{"it was interrupted"});
   } catch (const MachineError& error) {
@@ -136,11 +137,11 @@ Advice advise(const Request& request) {
   TargetRunner runner(request.target);
   if (runner.run_present().end == Trial::End::kStopped) return advice;
   bool stopped = false;
-  advice.recording = record_or_not(runner, {}, stopped);
+  advice.recording = record_or_not(runner, {}, {}, stopped);
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   const std::string library = recording ? recording->allocator_file : "libc.so.6";
-  advice.allocator = {allocator_name(library), library, record::version_of(library), {}};
+  advice.allocator = record::present_allocator(library);
   if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;
     advice.catalogue = {};
@@ -149,13 +150,15 @@ Advice advise(const Request& request) {
   if (recording) advice.inside = record::allocators_inside(recording->files);
   if (request.allocators.empty()) leave_out(others, advice.allocator.name);
   choose(advice, others);
-  advice.request.method.brief = !request.all && recording && by_hand_dominates(*recording);
+  advice.request.method.brief =
+      !request.all && is_about_time(request.method.goal) && recording && by_hand_dominates(*recording);
   const std::vector<Remedy>& remedies = advice.catalogue.remedies;
   std::vector<TargetRunner::Variables> variables;
   variables.reserve(remedies.size());
   for (const Remedy& remedy : remedies) variables.push_back(environment_of(remedy));
   const auto run = [&](std::size_t candidate) {
-    return candidate == kPresent ? runner.run_present() : runner.run(variables[candidate]);
+    return candidate == kPresent ? runner.run_present()
+                                 : runner.run(variables[candidate], remedies[candidate].launcher);
   };
   announce(candidates_of(remedies), advice.request.method, runner.wall_s());
   advice.result = SearchRuns(run, [&](std::size_t candidate) {
@@ -164,7 +167,7 @@ Advice advise(const Request& request) {
   advice.complete = advice.result.complete;
   if (!advice.complete || !advice.result.winner) return advice;
   const std::size_t winner = *advice.result.winner;
-  advice.after = record_or_not(runner, variables[winner], stopped);
+  advice.after = record_or_not(runner, variables[winner], remedies[winner].launcher, stopped);
   if (!stopped && remedies[winner].preload) advice.startup_ms = startup_cost_ms(variables[winner]);
   return advice;
 }

@@ -63,6 +63,7 @@ class Maker {
       if (!entry.always) consider(remedy_of(own.name, entry), entry, own);
     }
     add_without_preload();
+    add_without_huge_pages();
     for (const Remedy& setting : settings) {
       if (!setting.preload) made_.remedies.push_back(setting);
     }
@@ -131,6 +132,27 @@ class Maker {
     made_.remedies.push_back(remedy);
   }
 
+  /// Adds the remedy to turn off huge pages for the process, whichever allocator it has.
+  void add_without_huge_pages() {
+    Remedy remedy = without_huge_pages();
+    remedy.allocator = situation_.allocator.name;
+    std::string why = why_huge_pages_stay();
+    if (why.empty() && remedy.launcher.front().empty()) why = "perl, which sets the flag, is not installed";
+    if (why.empty()) why = why_small(remedy.causes);
+    if (why.empty()) {
+      made_.remedies.push_back(remedy);
+    } else {
+      made_.not_tried.push_back({remedy.name, std::move(why)});
+    }
+  }
+
+  /// Returns the reason why the program has no huge pages that a remedy could turn off; empty if it may have some.
+  [[nodiscard]] std::string why_huge_pages_stay() const {
+    if (!situation_.huge_pages) return "huge pages are off on this machine";
+    const bool recorded = situation_.recording != nullptr && *situation_.recording;
+    return recorded && !(*situation_.recording)->huge_pages ? "the program had no huge pages" : "";
+  }
+
   void consider(Remedy remedy, const KnownRemedy& entry, const PresentAllocator& allocator) {
     std::string why = why_no_effect(entry, allocator, now_);
     if (why.empty()) why = why_not(remedy, entry);
@@ -147,16 +169,26 @@ class Maker {
   /// might help.
   [[nodiscard]] std::string why_not(const Remedy& remedy, const KnownRemedy& entry) const {
     if (entry.huge_pages && !situation_.huge_pages) return "huge pages are off on this machine";
+    if (entry.huge_pages_off && !remedy.preload) {
+      if (std::string why = why_huge_pages_stay(); !why.empty()) return why;
+    }
     if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
     const Recorded& recorded = **situation_.recording;
     if (entry.threads && !recorded.threads) return "no two threads of a process used the allocator";
-    std::vector<std::string> causes;
-    for (const record::Cause cause : remedy.causes) {
-      const auto share = recorded.share(cause);
+    return why_small(remedy.causes);
+  }
+
+  /// Returns a sentence if each of the causes takes too little CPU time to matter. `all` holds for goals that are not a
+  /// time, because a share of CPU time says nothing about memory.
+  [[nodiscard]] std::string why_small(const std::vector<record::Cause>& causes) const {
+    if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
+    std::vector<std::string> words;
+    for (const record::Cause cause : causes) {
+      const auto share = (*situation_.recording)->share(cause);
       if (!share || *share >= kNoticed) return "";
-      causes.emplace_back(word(cause));
+      words.emplace_back(word(cause));
     }
-    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(causes, ", "));
+    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(words, ", "));
   }
 
   const Situation& situation_;

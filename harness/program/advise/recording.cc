@@ -96,6 +96,8 @@ Recording read(const record::Record& record) {
   for (const record::TaxRow& row : record.tax.rows) {
     recorded.causes.push_back({row.cause, row.cpu_ns, row.share_of_cpu});
   }
+  const record::Count& huge = record.totals.kernel.huge_bytes;
+  recorded.huge_pages = !huge || *huge != 0;
   recorded.kernel_zeroed_bytes = record.totals.kernel.zeroed_bytes;
   recorded.zeroed_bytes = record.totals.zeroed_bytes;
   recorded.by_hand_zeroed_bytes = record.totals.by_hand.zeroed_bytes;
@@ -127,7 +129,8 @@ std::optional<double> Recorded::zeroing() const {
   return *share_of_cpu;
 }
 
-std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables) {
+std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables,
+                                       const TargetRunner::Words& launcher) {
   record::RecordTarget target = record::resolve_record_target(runner.target().words, "", {});
   record::RecordArena arena;
   arena.count_live_heap();
@@ -139,7 +142,7 @@ std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner:
     all[key] = key == "LD_PRELOAD" && preloaded != variables.end() ? target.library + ":" + preloaded->second : value;
   }
   // The unchanged program runs without a memory limit, because a limit would also count the recorder's memory.
-  const MeteredRun run = runner.run_once(all, variables.empty() ? 0 : runner.memory_limit());
+  const MeteredRun run = runner.run_once(all, variables.empty() ? 0 : runner.memory_limit(), launcher);
   if (run.end == MeteredRun::End::kStopped) return std::nullopt;
   std::string why;
   if (run.end == MeteredRun::End::kTimeout) {

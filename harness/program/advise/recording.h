@@ -12,6 +12,7 @@ using record::kNoticed;
 
 /// Results of a recorded run of the program.
 struct Recorded : RecordedZeroing {
+  bool huge_pages = true;          ///< whether some of the memory may have been in huge pages
   bool threads = false;            ///< whether several threads of a process may have used the allocator
   double calls = 0;                ///< calls to functions of malloc's family in all recorded processes
   std::vector<std::string> files;  ///< programs and libraries that were seen, except allocators
@@ -25,7 +26,8 @@ struct Recorded : RecordedZeroing {
 };
 using Recording = Measured<Recorded>;
 
-/// Records one run with these variables. Returns std::nullopt if a signal stopped the run.
-std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables);
+/// Records one run with these variables and this launcher. Returns std::nullopt if a signal stopped the run.
+std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables,
+                                       const TargetRunner::Words& launcher);
 
 }  // namespace zerotax::advise

@@ -1,10 +1,15 @@
 #include "advise/remedy.h"
 
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
 #include "base/shell.h"
+#include "os/elf_file.h"
 
 namespace zerotax::advise {
 namespace {
@@ -41,7 +46,24 @@ std::string other_preloads() {
   return kept;
 }
 
-std::size_t settings(const Remedy& remedy) { return remedy.env.size() + (remedy.preload ? 1 : 0); }
+Remedy without_huge_pages() {
+  Remedy remedy;
+  remedy.name = "no huge pages in the process";
+  // perl-base is part of every Debian system, and setting the flag needs no more than a system call before the exec.
+  remedy.launcher = {
+      find_program("perl"), "-e",
+      fmt::format("syscall({},{},1,0,0,0) and die $!; exec {{$ARGV[0]}} @ARGV; die $!", SYS_prctl, PR_SET_THP_DISABLE)};
+  remedy.causes = {record::Cause::kFresh, record::Cause::kRefilled};
+  remedy.words =
+      "prctl(PR_SET_THP_DISABLE) before the start turns off transparent huge pages; for a service, since systemd 260, "
+      "MemoryTHP=disable does the same";
+  remedy.costs = "each page of 4 KiB takes a fault of its own";
+  return remedy;
+}
+
+std::size_t settings(const Remedy& remedy) {
+  return remedy.env.size() + (remedy.preload ? 1 : 0) + (remedy.launcher.empty() ? 0 : 1);
+}
 
 std::map<std::string, std::string> environment_of(const Remedy& remedy) {
   std::map<std::string, std::string> variables = record::with_settings(record::own_variables(), remedy.env);
@@ -62,11 +84,13 @@ std::string paste_text(const Remedy& remedy) {
   for (const auto& [key, value] : variables) {
     if (key != "LD_PRELOAD" || !remedy.preload) add(key);
   }
-  return text;
+  if (remedy.launcher.empty()) return text;
+  return text + (text.empty() ? "" : " ") + shell_text(remedy.launcher);
 }
 
 bool can_combine(const Remedy& one, const Remedy& other) {
   if (one.preload && other.preload) return false;
+  if (!one.launcher.empty() && !other.launcher.empty()) return false;
   return std::all_of(one.env.begin(), one.env.end(), [&](const auto& entry) {
     const auto found = other.env.find(entry.first);
     return found == other.env.end() || can_join(entry.first, entry.second, found->second);
@@ -79,6 +103,7 @@ Remedy combined(const Remedy& one, const Remedy& other) {
   const bool same = one.allocator == other.allocator && other.name.starts_with(prefix);
   both.name += (one.name == one.allocator ? ": " : ", ") + (same ? other.name.substr(prefix.size()) : other.name);
   if (other.preload) both.preload = other.preload;
+  if (!other.launcher.empty()) both.launcher = other.launcher;
   for (const auto& [key, value] : other.env) both.env[key] = record::merged(key, both.env[key], value);
   both.words = together(one.words, other.words);
   both.costs = together(one.costs, other.costs);

@@ -16,15 +16,21 @@ struct Remedy {
   Measured<std::string> version{NotAvailable{"its library was not asked"}};  ///< version of the preloaded allocator
   OrNull<std::string> preload;  ///< path of the preloaded library; null if the program keeps its own allocator
   std::map<std::string, std::string> env;
-  std::vector<record::Cause> causes;  ///< causes of zeroing for which the remedy may help; empty for any
-  std::string words;                  ///< effect of the remedy
-  std::string costs;                  ///< possible costs of the remedy
-  std::vector<std::size_t> parts;     ///< indices of the remedies that this remedy combines
-  bool parts_must_gain = false;       ///< whether to try the combination only if each part gained; otherwise it
-                                      ///< suffices that no part was slower
+  std::vector<std::string> launcher{};  ///< words before the program: a command that changes a property of the process
+                                        ///< and then executes the program
+  std::vector<record::Cause> causes;    ///< causes of zeroing for which the remedy may help; empty for any
+  std::string words;                    ///< effect of the remedy
+  std::string costs;                    ///< possible costs of the remedy
+  std::vector<std::size_t> parts;       ///< indices of the remedies that this remedy combines
+  bool parts_must_gain = false;         ///< whether to try the combination only if each part gained; otherwise it
+                                        ///< suffices that no part was slower
 };
 
 using record::allocator_name;
+
+/// Returns the remedy to turn off transparent huge pages for the program and its children. The program of the launcher
+/// is empty if perl(1) is not installed.
+Remedy without_huge_pages();
 
 /// Returns the user's LD_PRELOAD without allocators.
 std::string other_preloads();

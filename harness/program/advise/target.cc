@@ -29,7 +29,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 TargetRunner::TargetRunner(Target target) : target_(std::move(target)) {}
 
-MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memory_limit) {
+MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memory_limit, const Words& launcher) {
   const std::string output = folder_.file("output");
   const std::string errors = folder_.file("errors");
   std::error_code ignored;
@@ -37,6 +37,10 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
   MeteredCommand command;
   command.program = target_.program;
   command.words = target_.words;
+  if (!launcher.empty()) {
+    command.program = launcher.front();
+    command.words.insert(command.words.begin(), launcher.begin(), launcher.end());
+  }
   command.environment.assign(variables.begin(), variables.end());
   command.input = target_.input;
   command.output = target_.ignore_output || target_.is_server() ? "/dev/null" : output;
@@ -83,9 +87,9 @@ std::uint64_t TargetRunner::memory_limit() const {
   return std::min(trial_memory(static_cast<std::uint64_t>(peak_bytes_)), read_memory_state().usable());
 }
 
-Trial TargetRunner::run(const Variables& variables) {
+Trial TargetRunner::run(const Variables& variables, const Words& launcher) {
   const std::uint64_t limit = memory_limit();
-  const MeteredRun run = run_once(variables, limit);
+  const MeteredRun run = run_once(variables, limit, launcher);
   last_tried_.clear();
   for (const auto& [key, value] : variables)
     last_tried_ += (last_tried_.empty() ? "" : " ") + key + "=" + shell_word(value);

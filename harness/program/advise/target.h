@@ -27,16 +27,17 @@ struct Target : Program {
 class TargetRunner {
  public:
   using Variables = std::map<std::string, std::string>;
+  using Words = std::vector<std::string>;
 
   explicit TargetRunner(Target target);
 
   /// Runs the unchanged program. Throws UsageError if the run fails, or if its output differs from the first run's.
   Trial run_present();
-  /// Runs a trial with these environment variables and a memory limit.
-  Trial run(const Variables& variables);
+  /// Runs a trial with these environment variables, this launcher (Remedy::launcher) and a memory limit.
+  Trial run(const Variables& variables, const Words& launcher);
   /// Runs the program once with these variables. Returns the outcome even if the run failed. `memory_limit` is that of
   /// MeteredCommand.
-  MeteredRun run_once(const Variables& variables, std::uint64_t memory_limit = 0);
+  MeteredRun run_once(const Variables& variables, std::uint64_t memory_limit = 0, const Words& launcher = {});
   /// Returns the memory limit of a trial in bytes (judge/evidence.h), at most the machine's free memory; 0 before the
   /// first unchanged run.
   [[nodiscard]] std::uint64_t memory_limit() const;

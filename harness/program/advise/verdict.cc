@@ -252,6 +252,11 @@ Recommendation of_winner(const Advice& advice) {
   recommended.gains = gains_text(confirmation, goal);
   recommended.costs = other_work_text(advice) + costs_text(advice, remedy, confirmation, goal);
   recommended.recorded = recorded_text(advice);
+  if (advice.after && *advice.after && (*advice.after)->tax.advice_is_for_program) {
+    recommended.for_program =
+        "With the remedy, the program itself causes most of the zeroing. " + (*advice.after)->tax.advice;
+    recommended.recorded += (recommended.recorded.empty() ? "" : " ") + recommended.for_program;
+  }
   recommended.without_preload = without_preload(advice);
   return recommended;
 }

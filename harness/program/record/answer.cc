@@ -143,6 +143,19 @@ std::string headline(const Record& record) {
   return subject.words + " recorded nothing: it did not load the recorder, or ended too early.";
 }
 
+std::string rates_words(const Record& record) {
+  if (!record.outside || !record.outside->rates) return "";
+  const Rates& rates = *record.outside->rates;
+  if (!rates.faults_per_s || *rates.faults_per_s == 0 || !rates.faults_per_cpu_s) return "";
+  const auto number = [](double value) { return format_number(value); };
+  std::string text = fmt::format("Page faults: {} per second, and {} per second of CPU time",
+                                 number(*rates.faults_per_s), number(*rates.faults_per_cpu_s));
+  if (rates.refilled_bytes_per_s && *rates.refilled_bytes_per_s >= 1) {
+    text += fmt::format("; refilled: {} per second", format_size(as_count(*rates.refilled_bytes_per_s)));
+  }
+  return text + ".";
+}
+
 std::string end_words(const Record& record) {
   const std::string name = record.command.empty() ? "The program" : short_text(file_name(record.command.front()));
   if (record.run.signal) return fmt::format("{} was killed by {}", name, *record.run.signal);
@@ -195,8 +208,11 @@ Answer answer(const Record& record) {
   if (!rows.empty()) {
     answer.table = cause_table(record.tax);
     answer.where = where_words(record, rows);
+    const std::string huge = record.huge_pages ? huge_words(*record.huge_pages) : "";
+    if (!huge.empty()) answer.where += (answer.where.empty() ? "" : " ") + huge;
     answer.legend = legend(record, rows);
   }
+  if (const std::string rates = rates_words(record); !rates.empty()) answer.headline += " " + rates;
   if (is_recorded) answer.steps = steps(record);
   answer.warnings = all_warnings(record, !answer.where.empty());
   return answer;

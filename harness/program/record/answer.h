@@ -18,6 +18,9 @@ std::string record_text(const Record& record);
 /// Returns the first sentence of answer() and record_text(): what zeroing costs the program.
 std::string headline(const Record& record);
 
+/// Returns a sentence about the rates of a recording from outside, or an empty string if the recording has no rates.
+std::string rates_words(const Record& record);
+
 /// Returns how a program that zerotax started has ended, as in "python3 exited with 0".
 std::string end_words(const Record& record);
 

@@ -109,7 +109,7 @@ std::uint64_t bytes_returned_at(const RecordedSite& site) {
 void divide_returns(const Record& record, const Insides& insides, std::uint64_t by_program, Evidence& evidence) {
   std::uint64_t by[4] = {};
   std::uint64_t seen = 0;
-  std::uint64_t asked_for = 0;
+  std::uint64_t asked_for = record.totals.trimmed_bytes;
   for (const RecordedSite& site : record.sites) {
     const Giver giver = giver_of(site, insides);
     if (site.kind == SiteKind::kPurge && giver == Giver::kTrim) asked_for += bytes_returned_at(site);
@@ -204,13 +204,24 @@ bool blocks_grow(const Record& record) {
   return 2 * in_realloc > all;
 }
 
+/// Whether the system call returned most of the memory that was returned.
+bool is_returned_by(const Record& record, const std::optional<std::string>& mechanism) {
+  std::uint64_t all = 0;
+  std::uint64_t by = 0;
+  for (const ReturnedBy& row : record.totals.returned.rows) {
+    all += row.bytes;
+    if (mechanism == word(row.mechanism)) by += row.bytes;
+  }
+  return by > all / 2;
+}
+
 /// Stores in `evidence` the allocator whose memory was returned to the kernel, and its first setting that can affect
 /// this cause.
 void put_setting(Record& record, Cause cause, const std::string& library, const Variables& now, Evidence& evidence) {
   const std::vector<std::string> files = files_of(record);
   PresentAllocator allocator = returning_inside(record, allocators_inside(files));
   const bool is_inside = !allocator.name.empty();
-  if (!is_inside) allocator = {allocator_name(library), library, version_of(library), {}};
+  if (!is_inside) allocator = present_allocator(library);
   if (allocator.name.empty()) return;
   evidence.allocator = allocator.name + (is_inside ? " in " + file_name(allocator.file) : "");
   if (evidence.held_peak) {
@@ -225,7 +236,8 @@ void put_setting(Record& record, Cause cause, const std::string& library, const 
     return evidence.allocator == "glibc" && has_text(file, "malloc_trim").value_or(false);
   });
   for (const KnownRemedy& remedy : known_remedies(allocator.name)) {
-    if (remedy.always || remedy.threads || remedy.huge_pages || !is_for(remedy, cause)) continue;
+    if (remedy.always || remedy.threads || remedy.huge_pages || remedy.huge_pages_off) continue;
+    if (!is_for(remedy, cause) || is_returned_by(record, remedy.not_for)) continue;
     if (remedy.growing && !blocks_grow(record)) continue;
     if (!why_no_effect(remedy, allocator, now).empty()) continue;
     const Variables env = settings_of(remedy, allocator);
@@ -261,8 +273,11 @@ Evidence evidence_of(const Record& record, Costly costly) {
   evidence.fresh = count_of(totals.kernel.fresh_bytes);
   evidence.refilled = count_of(totals.kernel.refilled_bytes);
   evidence.huge = count_of(totals.kernel.huge_bytes);
-  evidence.huge_examined = totals.huge_blocks.examined_bytes;
-  evidence.huge_written = totals.huge_blocks.written_bytes;
+  if (record.huge_pages) {
+    evidence.huge_examined = record.huge_pages->examined_bytes();
+    evidence.huge_written = less(record.huge_pages->examined_bytes(), record.huge_pages->unwritten_bytes());
+  }
+  evidence.aligned = totals.aligned_bytes;
   evidence.requested =
       added({count_of(totals.requested_bytes), count_of(totals.malloc_bytes), count_of(totals.realloc_bytes)});
   evidence.held_peak = count_of(totals.kernel.peak_bytes);

@@ -105,6 +105,8 @@ Metrics metrics_of(const Tally& tally) {
   metrics.realloc_bytes = reallocs.bytes;
   metrics.zeroed_in_calloc_bytes = sum_of(tally.zeroed[kInCalloc]).bytes;
   metrics.by_hand_aligned_bytes = tally.aligned_by_hand_bytes;
+  metrics.aligned_bytes = tally.aligned_bytes;
+  metrics.trimmed_bytes = tally.trimmed_bytes;
   metrics.by_hand = zeroing(kByHand);
   metrics.by_program = zeroing(kCleared);
   metrics.small_samples = {tally.sampled_stores, tally.sampled_bytes, tally.sampled_redundant_bytes};

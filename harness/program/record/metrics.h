@@ -61,7 +61,8 @@ struct ReturnedBy : ReturnRow {
   RESULT("returned by");
   FIELD(ReturnCause, by,
         "The call during which memory was returned. `allocation`: malloc, calloc or an aligned function. `purge`:"
-        " the allocator returned the memory outside such a call. `program`: the program itself returned the "
+        " the allocator returned the memory outside such a call, as in malloc_trim. `program`: the program itself "
+        "returned the "
         "memory.");
   FIELD(Mechanism, mechanism, "The system call. mremap and mmap return the memory that they cut off or replace.");
   MEMBER(calls, "Number of system calls of this row.");
@@ -121,7 +122,9 @@ struct Metrics : Zeroing {
         "share_of_cpu are not corrected for this time.");
   FIELD(std::uint64_t, own_cpu_ns, "CPU nanoseconds that the recorder spent examining pages, contents and call stacks.",
         kLater);
-  Count mapping_calls;  ///< not in the document
+  std::uint64_t trimmed_bytes = 0;  ///< bytes returned in calls to malloc_trim; not in the document
+  Count mapping_calls;              ///< not in the document
+  std::uint64_t aligned_bytes = 0;  ///< bytes requested with more than malloc's alignment; not in the document
   std::uint64_t by_hand_aligned_bytes =
       0;  ///< bytes of by_hand.timed_zeroed_bytes in over-aligned blocks; not in the document
   Count zeroed_in_calloc_bytes = std::uint64_t{0};  ///< the part of zeroed_bytes inside calloc; not in the document

@@ -86,6 +86,14 @@ Upstream upstream(const std::string& allocator) {
 
 }  // namespace
 
+PresentAllocator present_allocator(const std::string& library) {
+  PresentAllocator present{allocator_name(library), library, version_of(library)};
+  if (!present.name.empty()) return present;
+  const std::vector<InsideAllocator> inside = allocators_inside({library});
+  if (inside.empty()) return present;
+  return {inside.front().allocator, library, "", inside.front().variables};
+}
+
 Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocator) {
   Variables env = remedy.env;
   for (const auto& [variable, here] : allocator.names) {
@@ -106,8 +114,9 @@ std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& all
     return fmt::format("available before {} only; this is {}", *remedy.before, version);
   }
   const Variables env = settings_of(remedy, allocator);
-  if (version.empty() && !is_glibc(allocator.name) && lacks_any(allocator.file, env)) {
-    return "this build of the allocator does not know the setting";
+  if (!is_glibc(allocator.name) && lacks_any(allocator.file, env)) {
+    return fmt::format("{} of the allocator does not know the setting",
+                       version.empty() ? "this build" : "version " + version);
   }
   if (remedy.undoes && replaced_by(now, env).empty()) return "the remedy undoes a setting that is not set";
   return are_set(now, env) ? "already set" : "";

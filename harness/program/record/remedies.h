@@ -59,6 +59,14 @@ struct KnownRemedy {
         "True if zerotax always gives the allocator this setting when it replaces another allocator.", kTrue);
   FIELD(std::optional<bool>, threads, "True if the remedy matters only in programs with several threads.", kTrue);
   FIELD(std::optional<bool>, huge_pages, "True if the remedy needs transparent huge pages.", kTrue);
+  FIELD(std::optional<bool>, huge_pages_off,
+        "True if the remedy avoids transparent huge pages, so that it matters only in programs whose memory is in huge "
+        "pages.",
+        kTrue);
+  FIELD(std::optional<std::string>, not_for,
+        "System call that returns memory in spite of the remedy. zerotax record does not name the remedy if this "
+        "system call returned most memory.",
+        one_of("munmap|madvise|brk|mremap|mmap"));
   FIELD(std::optional<std::string>, since, "First version of the allocator that has the setting.", kVersionNumber);
   FIELD(std::optional<std::string>, before, "First version of the allocator that no longer has the setting.",
         kVersionNumber);
@@ -108,6 +116,10 @@ struct PresentAllocator {
   std::string version;  ///< version of the allocator; empty if it is unknown
   Variables names{};    ///< names of the environment variables in this build, if they differ from the usual names
 };
+
+/// Returns the allocator in a library, which may have any file name. The result has no name if the allocator is
+/// unknown.
+PresentAllocator present_allocator(const std::string& library);
 
 /// Returns the settings of a remedy under the names that this allocator uses.
 Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocator);

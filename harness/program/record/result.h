@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
+#include "record/huge_bill.h"
 #include "record/tax_parts.h"
 
 namespace zerotax::record {
@@ -207,6 +208,15 @@ enum class Watched : std::uint8_t {
 };
 ENUM_WORDS(Watched, "command", "process", "cgroup", "user", "machine")
 
+struct Rates {
+  RESULT("rates",
+         "Rates of processes that were watched for a while. A service that waits for requests has few page faults per "
+         "second, and may nevertheless have many per second of its CPU time.");
+  FIELD(Measured<double>, faults_per_s, "Minor faults per second of wall time.");
+  FIELD(Measured<double>, faults_per_cpu_s, "Minor faults per second of CPU time.");
+  FIELD(Measured<double>, refilled_bytes_per_s, "Refilled bytes per second of wall time.");
+};
+
 struct Outside {
   RESULT("outside", "Recording of a program without zerotax's library.");
   FIELD(std::string, why, "Reason why zerotax's library was not in the program.");
@@ -233,6 +243,7 @@ struct Outside {
         "Number of samples and other records that were lost because they were not read in time.");
   FIELD(Count, clearing_cpu_ns, "Estimated CPU nanoseconds in which the kernel cleared pages, within page faults.");
   FIELD(LowHigh, clearing_interval_ns, "The 95 % interval of clearing_cpu_ns.");
+  FIELD(std::optional<Rates>, rates, "Rates; absent for a command that was watched from its start to its end.");
   FIELD(bool, advisable, "Whether zerotax advise can start the program.");
   FIELD(std::vector<std::string>, notes, "Limitations of the numbers, one sentence each.");
 };
@@ -308,6 +319,8 @@ struct Record : DocumentHead {
         "Programs that were started but left no recording, with a row for each program and reason.");
   FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");
   FIELD(std::uint64_t, arena_bytes, "Bytes of shared memory that the recording took up at its end.", kLater);
+  FIELD(std::optional<HugeBill>, huge_pages,
+        "Use of transparent huge pages; absent if the processes had none, or were recorded from outside.");
   FIELD(std::optional<Outside>, outside,
         "Present only if the program was recorded without zerotax's library, by the kernel's counts and samples.");
   FIELD(std::optional<StoreSizes>, store_sizes,

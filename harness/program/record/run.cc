@@ -225,6 +225,8 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   return process;
 }
 
+constexpr const char* kNotWatched = "the run was not watched";
+
 /// Whether the recorder may have changed the timing of threads: a process has several threads, and the recorder takes
 /// more than a twentieth of the CPU time. The timing affects the number of an allocator's heaps, and the memory that
 /// the allocator trims.
@@ -313,7 +315,7 @@ BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
 std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena,
                                  const ForegroundResult& run, const std::vector<NotFollowed>& missed) {
   const std::vector<const ProcessSlot*>& processes = seen.processes();
-  Count throttled = NotAvailable{"the run was not watched"};
+  Count throttled = NotAvailable{kNotWatched};
   if (watch != nullptr) throttled = watch->throttled_ns();
   const auto waited = static_cast<std::uint64_t>(run.user_ns + run.system_ns);
   return {{Beside::kSharedMemory, most_shared_bytes(seen, watch, arena), {}, false, true},
@@ -381,6 +383,8 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   record.sites = std::move(sites.rows);
   record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
   record.script_names = scripts.names().list();
+  record.huge_pages =
+      huge_bill(processes, watch != nullptr ? watch->compaction_stalls() : Count(NotAvailable{kNotWatched}));
   put_advice(record, sums.allocator, own_variables());
   record.lost_processes = arena.lost_processes();
   record.arena_bytes = arena.used_bytes();

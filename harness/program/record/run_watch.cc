@@ -90,6 +90,8 @@ void RunWatch::stop() {
   counts_.reset();
   const auto huge = huge_fault_bytes();
   huge_bytes_ = huge && huge_bytes_ ? std::optional(*huge - *huge_bytes_) : std::nullopt;
+  const auto stalls = read_vm_events().compaction_stalls;
+  compaction_stalls_ = stalls && compaction_stalls_ ? std::optional(*stalls - *compaction_stalls_) : std::nullopt;
 }
 
 void RunWatch::look() {

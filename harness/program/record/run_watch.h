@@ -14,6 +14,7 @@
 
 #include "base/measured.h"
 #include "os/cgroup.h"
+#include "os/memory.h"
 #include "os/process_pagemap.h"
 #include "os/task_counts.h"
 #include "os/worker.h"
@@ -73,6 +74,10 @@ class RunWatch {
   [[nodiscard]] std::optional<std::uint64_t> huge_bytes() const { return huge_bytes_; }
   /// Time for which a CPU quota stopped the control group of the run, in nanoseconds.
   [[nodiscard]] const Measured<std::uint64_t>& throttled_ns() const { return throttled_ns_; }
+  /// Number of times that a thread of the machine waited for compaction of memory.
+  [[nodiscard]] Measured<std::uint64_t> compaction_stalls() const {
+    return {compaction_stalls_, "/proc/vmstat has no compact_stall"};
+  }
   /// Counts of the processes, in the order of their start.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
   /// Returns the kernel's counts of a slot's process. If the slot's PID belongs to another namespace, the name and
@@ -98,6 +103,7 @@ class RunWatch {
   std::optional<std::uint64_t> huge_bytes_;
   Throttling throttling_{::getpid()};
   Measured<std::uint64_t> throttled_ns_;
+  std::optional<std::uint64_t> compaction_stalls_ = read_vm_events().compaction_stalls;
   bool counted_ = false;
   bool exact_ = false;
   std::vector<TaskEvent> events_;

@@ -238,8 +238,13 @@ std::string outside_text(const Record& record) {
          wrap(record.tax.advice) + outside_remarks(record);
 }
 
+std::string huge_text(const Record& record) {
+  const std::string words = record.huge_pages ? huge_words(*record.huge_pages) : "";
+  return words.empty() ? "" : "\n" + wrap(words);
+}
+
 std::string inside_text(const Record& record) {
-  return tax_text(record.tax) + returned_text(record.totals.returned) + sites(record) +
+  return tax_text(record.tax) + huge_text(record) + returned_text(record.totals.returned) + sites(record) +
          script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
          wrap(record.tax.advice) + totals(record.totals) + remarks(record) + histogram(record.histogram) +
          processes(record.processes);

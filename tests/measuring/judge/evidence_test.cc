@@ -92,6 +92,7 @@ std::vector<Pair> pairs() {
   };
   const auto clears_by_hand = [](Evidence& e) { e.by_hand = e.by_hand_fresh = 250 * kMiB; };
   const auto aligned = [](Evidence& e) { e.by_hand_aligned = e.by_hand; };
+  const auto leaves_holes = [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB, e.aligned = e.requested; };
   return {
       {"fresh-by-hand", with(fresh(), clears_by_hand), aligned, "fresh-by-hand-aligned"},
       {"fresh-by-hand-aligned", with(with(fresh(), clears_by_hand), aligned),
@@ -104,6 +105,10 @@ std::vector<Pair> pairs() {
               e.live_at_least = e.live_at_most = 4 * kMiB;
             }),
        [](Evidence& e) { e.huge_written = 249 * kMiB, e.live_at_least = e.live_at_most = 255 * kMiB; }, "fresh-held"},
+      // calloc cannot replace the half of the blocks that are aligned.
+      {"fresh-by-hand", with(fresh(), clears_by_hand), [](Evidence& e) { e.by_hand_aligned = *e.by_hand / 2 - 1; },
+       "fresh-by-hand-aligned"},
+      {"fresh-aligned", with(fresh(), leaves_holes), [](Evidence& e) { e.aligned = 10 * kMiB; }, "fresh-not-reused"},
       // The second program has other memory that malloc cannot use: holes between over-aligned blocks, into which no
       // block fits, or stacks and mappings.
       {"fresh-not-reused", with(fresh(), [](Evidence& e) { e.live_at_least = e.live_at_most = 4 * kMiB; }),

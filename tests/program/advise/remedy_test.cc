@@ -46,6 +46,19 @@ TEST_F(RemedyEnvironment, IsALineToPaste) {
   EXPECT_EQ(paste_text(setting({{"A", "two words"}, {"B", "it's"}, {"C", ""}})), "A='two words' B='it'\\''s' C=''");
 }
 
+TEST_F(RemedyEnvironment, StartsTheProgramByACommandThatTurnsOffHugePages) {
+  const Remedy off = without_huge_pages();
+  ASSERT_EQ(off.launcher.size(), 3U);
+  EXPECT_TRUE(off.launcher.front().empty() || off.launcher.front().ends_with("/perl"));
+  EXPECT_EQ(settings(off), 1U);
+  EXPECT_TRUE(environment_of(off).empty());
+  EXPECT_NE(paste_text(off).find("perl -e 'syscall("), std::string::npos) << paste_text(off);
+  const Remedy both = combined(setting({{"A", "1"}}), off);
+  EXPECT_TRUE(paste_text(both).starts_with("A=1 ") && paste_text(both).ends_with(paste_text(off)));
+  EXPECT_EQ(settings(both), 2U);
+  EXPECT_FALSE(can_combine(off, both));
+}
+
 TEST_F(RemedyEnvironment, KeepsWhatTheUserPreloadsButForAllocators) {
   if (!knows_allocators()) GTEST_SKIP() << "built without allocators";
   ::setenv("LD_PRELOAD", "/usr/lib/libmimalloc.so.2 /opt/libmine.so:/usr/lib/libtcmalloc_minimal.so.4", 1);

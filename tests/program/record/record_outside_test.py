@@ -73,6 +73,7 @@ def test_a_static_program_is_recorded_from_outside(static):
     # `last` also includes the process's faults before its exec.
     assert last - first <= kernel["minor_faults"] <= last + 50
     assert found.json["outside"]["zeroed_by"] == "counted"
+    assert "rates" not in found.json["outside"]
     check_refills(found, kernel)
     assert "refill_here" in functions(found.json["sites"][0])
     assert found.json["sites"][0]["kind"] == "fault"
@@ -199,6 +200,10 @@ def test_attached_to_a_process_the_counts_are_those_of_getrusage(static, tmp_pat
     assert faults <= kernel["minor_faults"] <= faults + (STARTING // PAGE if way == "exec" else 5)
     zeroed = ZEROED if way != "threads" else rounds * MIB
     assert zeroed <= kernel["zeroed_bytes"] <= zeroed + {"map": 5, "threads": 5 + rounds * 5, "exec": 200}[way] * PAGE
+    rates, run = found.json["outside"]["rates"], found.json["run"]
+    assert rates["faults_per_s"] * run["wall_ns"] == pytest.approx(kernel["minor_faults"] * 1e9)
+    assert rates["faults_per_cpu_s"] * (run["user_ns"] + run["system_ns"]) == pytest.approx(kernel["minor_faults"] * 1e9)
+    assert "per second of CPU time" in " ".join(found.text.split())
     if way != "threads":
         assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.01)
     assert "refill_here" in functions(found.json["sites"][0])

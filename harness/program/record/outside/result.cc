@@ -268,6 +268,19 @@ Outside outside_of(const OutsideData& data, const OutsideKernel& kernel, const s
   return outside;
 }
 
+Rates rates_of(const Record& record) {
+  const KernelMetrics& kernel = record.totals.kernel;
+  const auto per_second = [](const Count& count, std::int64_t ns, const char* of) -> Measured<double> {
+    if (!count) return NotAvailable{count.why()};
+    if (ns <= 0) return NotAvailable{fmt::format("the kernel counted no {}", of)};
+    return as_double(*count) / (static_cast<double>(ns) / 1e9);
+  };
+  const RunResult& run = record.run;
+  return {per_second(kernel.minor_faults, run.wall_ns, "wall time"),
+          per_second(kernel.minor_faults, run.user_ns + run.system_ns, "CPU time"),
+          per_second(kernel.refilled_bytes, run.wall_ns, "wall time")};
+}
+
 /// Returns the larger of two amounts of shared memory: the maximum of any one process at any sample, and the present
 /// sum of all processes. In the sum, each page is divided among the processes that map it, so each page counts once.
 Count shared_bytes(const OutsideData& data) {
@@ -351,6 +364,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   put_outside_advice(record, data);
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
+  if (data.watched != Watched::kCommand) record.outside->rates = rates_of(record);
   record.store_sizes = data.store_sizes;
   return record;
 }

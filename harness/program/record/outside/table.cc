@@ -222,6 +222,7 @@ std::string outside_head(const Record& record) {
 std::string outside_remarks(const Record& record) {
   const Outside& outside = *record.outside;
   std::string text = "\n" + counted_text(record);
+  if (const std::string rates = rates_words(record); !rates.empty()) text += wrap(rates);
   if (outside.cpu_samples + outside.fault_samples != 0) {
     std::string clearing;
     if (outside.clearing_cpu_ns && outside.clearing_interval_ns) {

@@ -125,6 +125,17 @@ enum Gap : std::uint32_t {
 
 inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
+/// The mappings that contain huge pages: of the allocator, of stacks, and of the program itself.
+enum class HugeKind : std::uint32_t { kAllocator, kStack, kProgram };
+inline constexpr std::size_t kHugeKinds = 3;
+
+/// Huge pages in one kind of mapping.
+struct HugeUse {
+  std::atomic<std::uint64_t> bytes;
+  std::atomic<std::uint64_t> examined_bytes;   ///< the part of `bytes` whose contents were read
+  std::atomic<std::uint64_t> unwritten_bytes;  ///< the part of examined_bytes on pages of 4 KiB that were all zero
+};
+
 /// The anonymous memory that a process holds and has held. This memory and the returned memory determine the bytes that
 /// the kernel zeroed for the process. All threads of the process write here.
 struct Holdings {
@@ -176,6 +187,9 @@ struct Holdings {
   std::atomic<std::int64_t> large_live_bytes;
   std::atomic<std::uint64_t> peak_large_live_bytes;
   std::atomic<std::uint64_t> large_whole_bytes;
+  HugeUse huge_returned[kHugeKinds];        ///< huge pages when they were returned to the kernel
+  HugeUse huge_held[kHugeKinds];            ///< huge pages at the end of the process; not read in a child of fork
+  std::atomic<std::uint64_t> huge_returns;  ///< number of returns with huge pages
   std::atomic<std::uint32_t> returns;
   std::atomic<std::uint32_t> samples_used;
   FaultSample samples[kFaultSamples];

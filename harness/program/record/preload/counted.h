@@ -94,7 +94,9 @@ inline void* counted(CalledFrom from, std::size_t bytes, Allocate allocate) {
 template <typename Allocate>
 inline void* counted_aligned(CalledFrom from, std::size_t alignment, std::size_t bytes, Allocate allocate) {
   void* const block = counted(from, bytes, allocate);
-  state.over_aligned = alignment > alignof(std::max_align_t);
+  ThreadState& thread = state;
+  thread.over_aligned = alignment > alignof(std::max_align_t);
+  if (thread.over_aligned && thread.block != nullptr) thread.block->aligned_bytes += bytes;
   return block;
 }
 

@@ -33,9 +33,8 @@ constinit KeptFile maps("/proc/thread-self/maps");
 /// Calls visit(mapping) for every mapping of the process.
 template <typename Visit>
 void for_each_own_mapping(Visit visit) {
-  const auto call = [](void* context, const Mapping& mapping) { (*static_cast<Visit*>(context))(mapping); };
-  const int fd = maps.check();
-  if (fd < 0 || !for_each_mapping(fd, call, &visit)) note_gap(kNoHoldings);
+  record::for_each_own_mapping([](void* context, const Mapping& mapping) { (*static_cast<Visit*>(context))(mapping); },
+                               &visit);
 }
 
 bool may_have_copies(AddressRange range) {
@@ -73,6 +72,13 @@ AddressRange data_in(AddressRange range) {
 }
 
 }  // namespace
+
+void for_each_own_mapping(void (*visit)(void* context, const Mapping& mapping), void* context) {
+  const int fd = maps.check();
+  if (fd < 0 || !for_each_mapping(fd, visit, context)) note_gap(kNoHoldings);
+}
+
+bool is_in_image(std::uintptr_t address) { return data_in({address, address + 1}).bytes() != 0; }
 
 void open_mappings() {
   maps.drop();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "os/mappings.h"
 #include "os/pagemap.h"
 
 namespace zerotax::record {
@@ -46,6 +47,10 @@ struct ImagePages {
 ImagePages image_pages();
 /// Bytes in data without an initial value, and in the stack.
 std::uint64_t zeroed_image_bytes();
+/// Whether an address lies in data of the program or of a library.
+bool is_in_image(std::uintptr_t address);
+/// Calls visit(context, mapping) for every mapping of the process.
+void for_each_own_mapping(void (*visit)(void* context, const Mapping& mapping), void* context);
 /// Bytes of all other anonymous memory, without the heap of brk(2).
 std::uint64_t other_pages();
 

@@ -11,6 +11,7 @@
 #include "os/faults.h"
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
+#include "record/preload/huge_use.h"
 #include "record/preload/kept_file.h"
 #include "record/preload/large_blocks.h"
 #include "record/preload/own_stack.h"
@@ -242,6 +243,7 @@ void close_memory() {
     file_pages = noted_file_pages();
   }
   const auto found = process->forked == 0 ? rollup() : std::nullopt;
+  if (found && found->huge != 0) count_held_huge();
   holdings.copied_bytes = file_pages.copied;
   holdings.hugetlb_bytes = file_pages.hugetlb;
   holdings.at_end_bytes = found ? found->anonymous : less(holdings.last_bytes, file_pages.hugetlb);

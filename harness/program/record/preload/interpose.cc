@@ -7,6 +7,7 @@
 #include "record/preload/counted.h"
 #include "record/preload/examine.h"
 #include "record/preload/large_blocks.h"
+#include "record/preload/own_stack.h"
 #include "record/preload/returns.h"
 #include "record/preload/site.h"
 
@@ -116,6 +117,25 @@ ZEROTAX_EXPORT void* reallocarray(void* old, std::size_t count, std::size_t size
 
 ZEROTAX_EXPORT void free(void* block) noexcept {
   freed(called_from(), block, [=] { real.free(block); });
+}
+
+ZEROTAX_EXPORT int malloc_trim(std::size_t pad) noexcept {
+  zerotax::record::resolve_real();
+  if (real.malloc_trim == nullptr) return 0;
+  ThreadState& thread = state;
+  CallFigures figures{};
+  CallFigures* const outer = thread.trim;
+  thread.trim = &figures;
+  const int trimmed = real.malloc_trim(pad);
+  thread.trim = outer;
+  const std::uint64_t bytes = figures.returned_bytes();
+  if (bytes == 0 || thread.block == nullptr) return trimmed;
+  thread.block->trimmed_bytes += bytes;
+  on_own_stack([&] {
+    const TimedOwnWork own;
+    note_site(SiteKind::kPurge, 0, figures);
+  });
+  return trimmed;
 }
 
 ZEROTAX_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {

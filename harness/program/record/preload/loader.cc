@@ -54,6 +54,7 @@ void* ours_for(void* found) {
                    {address(plain_real.bzero), address(&::bzero)},
                    {address(plain_real.explicit_bzero), address(&::explicit_bzero)},
                    {address(plain_real.wmemset), address(&::wmemset)},
+                   {address(plain_real.malloc_trim), address(&::malloc_trim)},
                    {next_reallocarray, address(&::reallocarray)},
                    {next_syscall, address(&::syscall)}};
   for (const auto& function : functions) {

@@ -87,7 +87,8 @@ AddressRange nesting_code{};
 Real plain_real{};
 
 #define ZEROTAX_STAND_IN(Result, name, symbol, parameters, arguments) first_##name,
-constinit Real real{ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_STAND_IN) ZEROTAX_STORE_FUNCTIONS(ZEROTAX_STAND_IN) nullptr};
+constinit Real real{ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_STAND_IN) ZEROTAX_STORE_FUNCTIONS(ZEROTAX_STAND_IN) nullptr,
+                    nullptr};
 
 bool is_in_early(const void* block) {
   const auto* at = static_cast<const unsigned char*>(block);
@@ -118,6 +119,7 @@ void resolve_real() {
   ZEROTAX_STORE_FUNCTIONS(ZEROTAX_FIND)
   // Once _dl_find_object is known, it finds the loaded object that contains an address.
   find("_dl_find_object", real.find_object);
+  find("malloc_trim", found.malloc_trim);
   found.find_object = real.find_object;
   dl_find_object allocator{};
   dl_find_object libc{};

@@ -42,6 +42,7 @@ struct Real {
   ZEROTAX_STORE_FUNCTIONS(ZEROTAX_MEMBER)
 #undef ZEROTAX_MEMBER
   int (*find_object)(void*, dl_find_object*);  ///< nullptr before glibc 2.35
+  int (*malloc_trim)(std::size_t);             ///< nullptr if no library has the function
 };
 extern Real real;
 /// A copy of `real` as found by resolve_real(). calls.h and live_heap.h may replace members of `real`, but never

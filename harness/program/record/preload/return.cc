@@ -4,6 +4,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
+#include "record/preload/huge_use.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
@@ -51,18 +52,24 @@ ReturnCause cause_of(const ThreadState& thread, const void* caller) {
     case Inside::kOwn:
       break;
   }
-  return is_of_allocator(caller) ? kByPurge : kByProgram;
+  return is_of_allocator(caller) || thread.trim != nullptr ? kByPurge : kByProgram;
 }
 
 Return::Return(ThreadState& thread, AddressRange range, Mechanism mechanism, const void* caller)
     : thread_(thread), range_(range), mechanism_(mechanism), cause_(cause_of(thread, caller)) {
-  if (range.bytes() < kLargeBytes) weight_ = range.bytes() != 0 ? weight_of_small(range.bytes()) : 0;
+  // A call to malloc_trim takes milliseconds anyway, so that each of its returns is examined.
+  const bool is_sampled = range.bytes() < kLargeBytes && thread.trim == nullptr;
+  if (range.bytes() == 0) weight_ = 0;
+  if (is_sampled && weight_ != 0) weight_ = weight_of_small(range.bytes());
   if (weight_ == 0) return;
   on_own_stack([&] { look(); });
 }
 
 void Return::done(bool succeeded) {
-  if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) forget_file_pages(range_);
+  if (succeeded && (mechanism_ == kMunmap || mechanism_ == kMmap)) {
+    forget_file_pages(range_);
+    forget_huge_mappings(range_);
+  }
   if (succeeded && found_.bytes != 0) on_own_stack([&] { note(); });
 }
 
@@ -75,6 +82,7 @@ void Return::look() {
   if (weight_ > 1) note_small();
   process->holdings.returned_zero_bytes += weight_ * found_.zero;
   if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
+  count_returned_huge(range_, found_.huge, weight_);
   began_ = now();
   note_own(began, began_);
 }
@@ -91,6 +99,8 @@ void Return::note() {
   if (cause_ <= kByAllocation) {
     // If this return stands for other returns, too, its bytes do not belong to this call alone.
     if (weight_ == 1) add_to_call(thread_, mechanism_, found_.bytes);
+  } else if (thread_.trim != nullptr) {
+    thread_.trim->returned[mechanism_] += found_.bytes;
   } else if (found_.bytes >= kLargeBytes) {
     CallFigures figures{};
     figures.returned[mechanism_] = found_.bytes;

@@ -17,6 +17,7 @@
 #include "record/preload/examine.h"
 #include "record/preload/file_pages.h"
 #include "record/preload/holdings.h"
+#include "record/preload/huge_use.h"
 #include "record/preload/instructions.h"
 #include "record/preload/modules.h"
 #include "record/preload/nesting.h"
@@ -247,8 +248,12 @@ void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int 
     if (kind != kPlain || (flags & MAP_HUGETLB) != 0) note_kind(range_of(memory, bytes), flags, fd);
     if (kind != kPlain) return memory;
     note_fresh(call.thread, range_of(memory, bytes));
+    const bool is_stack = (flags & MAP_STACK) != 0;
+    if (by_program || is_stack) {
+      note_huge_mapping(range_of(memory, bytes), is_stack ? HugeKind::kStack : HugeKind::kProgram);
+    }
     // Memory of stacks counts for threads, not for the program.
-    if (!by_program || (flags & MAP_STACK) != 0) return memory;
+    if (!by_program || is_stack) return memory;
     process->holdings.program_mapped_bytes += bytes;
     note_mapped(range_of(memory, bytes));
     return memory;

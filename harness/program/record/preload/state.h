@@ -74,7 +74,9 @@ struct alignas(64) ThreadState {
   std::uint32_t look_every;        ///< present number of small blocks per examined block
   std::int64_t looked_ns;          ///< time when the last small block was examined
   CallFigures call;                ///< data of the present or last call, if `eventful`
-  bool in_allocator;               ///< whether the thread is in a call that counts for the live heap
+  CallFigures* trim;  ///< the memory that the thread's call to malloc_trim returned so far; nullptr outside
+                      ///< such a call
+  bool in_allocator;  ///< whether the thread is in a call that counts for the live heap
 };
 
 // With the TLS model initial-exec, no access allocates memory, not even the first. A preloaded library may use this

@@ -159,6 +159,10 @@ struct Tally {
   FilledRow filled[kClasses];  ///< by the size class of the request
   /// Bytes of cost[kByHand] in blocks with more than malloc's alignment.
   std::uint64_t aligned_by_hand_bytes;
+  /// Bytes requested with more than malloc's alignment.
+  std::uint64_t aligned_bytes;
+  /// Bytes returned to the kernel in calls to malloc_trim.
+  std::uint64_t trimmed_bytes;
 
   void add(const Tally& more) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
@@ -172,6 +176,8 @@ struct Tally {
     sampled_bytes += more.sampled_bytes;
     sampled_redundant_bytes += more.sampled_redundant_bytes;
     aligned_by_hand_bytes += more.aligned_by_hand_bytes;
+    aligned_bytes += more.aligned_bytes;
+    trimmed_bytes += more.trimmed_bytes;
     unseen_calls += more.unseen_calls;
     unseen_bytes += more.unseen_bytes;
     own_ns += more.own_ns;
