@@ -94,9 +94,9 @@ void clear_in_calloc() {
   guard(page);
   void* const block = std::calloc(1, 100'000);
   escape(block);
-  permit();
+  permit();  // NOLINT(clang-analyzer-unix.Malloc): the block is kept to the end
   std::free(after);
-}  // NOLINT(clang-analyzer-unix.Malloc): the block is kept to the end
+}
 
 template <typename Run>
 void leave(Run run) {
