@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "advise/loads.h"
 #include "advise/result.h"
 #include "base/lines.h"
 #include "base/names.h"
@@ -254,6 +255,7 @@ std::string headline(const AdviceResult& advice) {
 }
 
 Answer advise_answer(const AdviceResult& advice) {
+  if (advice.loads) return loads_answer(advice);
   Answer answer{.headline = headline(advice), .where = where(advice), .steps = steps(advice)};
   if (Table table = remedies(advice); !table.empty()) answer.table = std::move(table);
   answer.warnings = warnings(advice);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "advise/advice.h"
+#include "advise/loads.h"
 #include "advise/remedy.h"
 #include "advise/result.h"
 #include "cli/common_options.h"
@@ -38,7 +39,7 @@ struct Options {
   double timeout = 60;
   std::string input;
   std::string ready;
-  std::string load;
+  std::vector<std::string> load;
   bool ignore_output = false;
   bool settings_only = false;
   bool all = false;
@@ -79,7 +80,6 @@ Request request_of(const Options& options) {
   target.input = options.input.empty() ? "/dev/null" : options.input;
   if (!options.input.empty()) check_input(options.input);
   target.ready = options.ready;
-  target.load = options.load;
   target.timeout_s = options.timeout;
   target.ignore_output = options.ignore_output;
   std::vector<NamedPath> inputs = program_input(words);
@@ -108,10 +108,9 @@ ExitStatus run(const Options& options) {
   const Request request = request_of(options);
   const std::string prediction = replay::checked_prediction(request.target.words.front());
   if (!prediction.empty()) print_text(stderr, "{}\n", prediction);
-  const Advice advice = advise(request);
-  const AdviceResult result = advice_result(advice);
+  const AdviceResult result = advise_under(request, options.load);
   show(options, result);
-  if (!advice.complete) say_interrupted("the advice has the results so far");
+  if (!result.complete) say_interrupted("the advice has the results so far");
   return ExitStatus::kDone;
 }
 
@@ -145,10 +144,11 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments
       .option("--load", options->load,
               "measure a server while this shell command runs: the command's wall time and the server's CPU time;"
-              " SIGTERM then ends the server")
+              " SIGTERM then ends the server. If the option is repeated, all remedies are tried under each load, and "
+              "the recommended remedy must do no harm under any load")
       .needs({"--ready"}, kServer)
       .shown_as("COMMAND")
-      .word();
+      .repeatable();
   arguments.flag("--settings-only", options->settings_only, "try settings only, not other allocators")
       .excludes({"--allocator"}, {"{0} tries no other allocator", "leave out {0} or {1}"});
   arguments.flag("--all", options->all, "try all remedies, including those that the recording makes unlikely to help");

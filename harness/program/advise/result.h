@@ -177,6 +177,25 @@ struct RunOfRemedy {
   FIELD(Figures, figures, "Metrics of the run.");
 };
 
+struct LoadResult {
+  RESULT("load", "Results of the search under one load.");
+  FIELD(std::string, load, "The command that gave the server its work.");
+  FIELD(Recommendation, recommendation, "The recommended remedy for this load alone.");
+  FIELD(Present, present, "Allocator and metrics of the unchanged program under this load.");
+  FIELD(std::vector<TriedRemedy>, remedies, "Remedies that were tried under this load.");
+};
+
+struct LoadsResult {
+  RESULT("loads", "Results under several loads.");
+  FIELD(OrNull<std::string>, remedy,
+        "Name of the remedy that is confirmed to help under at least one load, and that showed no harm under any load; "
+        "null if there is none.",
+        kMayBeEmpty);
+  FIELD(OrNull<std::string>, line, "Text to put before the command.", kMayBeEmpty);
+  FIELD(std::string, sentence, "The verdict in words.");
+  FIELD(std::vector<LoadResult>, each, "Results under each load, in the order of the command line.", least_items(1));
+};
+
 struct AdviceResult : DocumentHead {
   RESULT("zerotax advise",
          "The remedies that were tried on a program, and the recommended remedy, as zerotax advise --json writes "
@@ -202,6 +221,8 @@ struct AdviceResult : DocumentHead {
   FIELD(std::vector<NotTried>, not_tried, "Remedies that were not tried.");
   FIELD(std::vector<ConfirmedRemedy>, confirmations, "Confirmations of the one or two best remedies.");
   FIELD(std::vector<RunOfRemedy>, runs, "Every measured run.");
+  FIELD(std::optional<LoadsResult>, loads,
+        "Present if several loads were given. All other members are then results under the first load.");
 };
 
 AdviceResult advice_result(const Advice& advice);

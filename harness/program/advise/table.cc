@@ -133,6 +133,7 @@ std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
 }
 
 std::string advise_text(const AdviceResult& advice) {
+  if (advice.loads) return loads_text(advice);
   const Recommendation& recommended = advice.recommendation;
   std::string text = wrap(headline(advice));
   if (recommended.line) text += "\n" + *recommended.line + "\n";
@@ -150,6 +151,7 @@ std::string advise_text(const AdviceResult& advice) {
 std::string advise_markdown(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::string text = "## Advice\n\n";
+  if (advice.loads) text += markdown_escaped(advice.loads->sentence) + "\n\nUnder the first load:\n\n";
   if (recommended.line) text += markdown_block(*recommended.line, "") + "\n";
   text += markdown_escaped(recommended.sentence) + "\n";
   for (const std::string& sentence : sentences(advice)) text += "\n" + markdown_escaped(sentence) + "\n";

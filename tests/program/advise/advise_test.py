@@ -166,6 +166,26 @@ def test_a_server_under_its_load():
     assert left.stdout == ""
 
 
+@pytest.mark.long("two searches with ten rounds")
+def test_a_server_under_two_loads():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    client = f"{PROGRAMS / 'serves'} {port}"
+    # Page faults are the goal, because their numbers repeat.
+    options = ["--settings-only", "--rounds", "10", "--goal", "faults", "--ready", f"{client} 1 maps"]
+    loads = [f"{client} 10", f"{client} 10 maps"]
+    found = advise(PROGRAMS / "serves", str(port), options=[*options, *[word for load in loads for word in ("--load", load)]])
+    under = found.json["loads"]
+    assert [each["load"] for each in under["each"]] == loads
+    # A setting of the allocator helps under the first load, and changes nothing under the second.
+    assert [each["recommendation"]["kind"] for each in under["each"]] == ["remedy", "nothing_helps"], found.out
+    assert under["remedy"] == found.advice["remedy"] and found.advice["line"].startswith(under["line"])
+    [same] = [row for row in under["each"][1]["remedies"] if row["name"] == under["remedy"]]
+    assert same["verdict"] not in ("LESS", "MORE") and 0.9 < same["ratios"]["faults"]["median"] < 1.1
+    assert "does no harm under any of the 2 loads" in " ".join(found.out.split())
+
+
 @pytest.mark.long("a search with twelve rounds")
 def test_an_allocator_and_a_setting_of_ones_own(tmp_path):
     library = library_of("largecache")
