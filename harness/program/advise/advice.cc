@@ -134,7 +134,11 @@ Advice advise(const Request& request) {
   Others others = others_of(request);
   choose(advice, others);
   TargetRunner runner(request.target);
-  if (runner.run_present().end == Trial::End::kStopped) return advice;
+  const Trial first = runner.run_present();
+  if (first.end == Trial::End::kStopped) return advice;
+  if (request.method.goal == Goal::kIdle && !first.figures.idle_bytes) {
+    throw UsageError("--goal idle: " + first.figures.idle_bytes.why(), "give another --goal");
+  }
   bool stopped = false;
   advice.recording = record_or_not(runner, {}, stopped);
   if (stopped) return advice;

@@ -59,8 +59,8 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
   std::vector<double> before;
   std::vector<double> after;
   for (const Pair& pair : confirmed.pairs) {
-    before.push_back(figure_of(pair.present, goal));
-    after.push_back(figure_of(pair.remedy, goal));
+    before.push_back(figure_of(pair.present, goal).value_or(0));
+    after.push_back(figure_of(pair.remedy, goal).value_or(0));
   }
   return {median(before), median(after)};
 }
@@ -68,7 +68,7 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
 std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& remedy,
                                const ConfirmedRemedy& confirmed) {
   const Goal goal = advice.method.goal;
-  const Goal other = goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+  const Goal other = price_of(goal);
   const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
   std::string times = ratio_text(ratio) + " times";
   if (ratio && ratio->low && ratio->high) {
@@ -100,9 +100,9 @@ bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
 /// remedies whose runs succeeded.
 Table remedies(const AdviceResult& advice) {
   const bool recommends = advice.recommendation.kind == AdviceKind::kRemedy;
-  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory};
+  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory, Goal::kIdle};
   if (advice.method.goal == Goal::kWall) goals[1] = Goal::kWall;
-  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak"};  // in the order of kGoals
+  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak", "idle"};  // in the order of kGoals
   std::vector<Column> columns{{"remedy", Unit::kText, 30}};
   for (const Goal goal : goals) {
     columns.push_back(right_text(kNames[static_cast<std::size_t>(goal)], 6));
@@ -170,6 +170,9 @@ std::vector<Answer::Step> steps(const AdviceResult& advice) {
     add_alternative(all,
                     other_step(advice, *recommended.faster_still, "if the extra memory or CPU time is acceptable"));
   }
+  if (recommended.less_at_idle) {
+    all.push_back({"zerotax advise --goal idle -- " + shell_text(advice.program.words), recommended.less_at_idle->sentence});
+  }
   if (!recommended.for_program.empty()) all.push_back({"", recommended.for_program});
   if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {
     all.push_back({"zerotax record -- " + shell_text(advice.program.words),
@@ -200,8 +203,10 @@ std::string legend(const AdviceResult& advice) {
   if (advice.remedies.empty()) {
     return advice.recording ? "The program was recorded once. No remedy is tried for a cause below 1 %." : "";
   }
-  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.",
-                     100 * advice.method.noise, 100 * advice.method.band);
+  const Measured<Figures>& figures = advice.present.figures;
+  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
+                     100 * advice.method.noise, 100 * advice.method.band,
+                     figures && figures->idle_at == IdleMoment::kEnd ? " Idle: just before the program's end." : "");
 }
 
 std::string more(const AdviceResult& advice) {

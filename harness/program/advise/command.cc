@@ -82,6 +82,7 @@ Request request_of(const Options& options) {
   target.load = options.load;
   target.timeout_s = options.timeout;
   target.ignore_output = options.ignore_output;
+  target.idle = is_memory(request.method.goal);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs(options.allocators)) inputs.push_back(std::move(library));
   if (!options.input.empty()) inputs.push_back({"--input", options.input});
@@ -121,7 +122,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                         {"no command is given", "give a command after --, as in zerotax advise -- ./program"});
   add_allocators(arguments, options->allocators);
   add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
-  arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults or memory")
+  arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults, memory (peak) or idle (memory)")
       .shown_as("GOAL")
       .completed_by(goal_names)
       .with_default();

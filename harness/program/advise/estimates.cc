@@ -18,11 +18,11 @@ constexpr double kPower = 0.9;
 /// Degrees of freedom from which Student's distribution is taken to equal the normal distribution.
 constexpr double kNormal = 1e6;
 
-bool is_reference(const SearchRun& run) {
-  return run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
+bool is_reference(const SearchRun& run, Goal goal) {
+  return figure_of(run.trial.figures, goal) && run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
 }
 
-double log_of(const SearchRun& run, Goal goal) { return std::log(figure_of(run.trial.figures, goal)); }
+double log_of(const SearchRun& run, Goal goal) { return std::log(*figure_of(run.trial.figures, goal)); }
 
 }  // namespace
 
@@ -31,14 +31,15 @@ std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRu
   std::vector<std::vector<double>> ratios(candidates);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].candidate == kPresent || runs[i].trial.end != Trial::End::kOk) continue;
-    if (runs[i].phase == Phase::kWarmUp) continue;
+    if (runs[i].phase == Phase::kWarmUp || !figure_of(runs[i].trial.figures, goal)) continue;
     std::vector<double> around;
     for (std::size_t before = i; before-- > 0;) {
-      if (!is_reference(runs[before])) continue;
+      if (!is_reference(runs[before], goal)) continue;
       around.push_back(log_of(runs[before], goal));
       break;
     }
-    const auto after = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(), is_reference);
+    const auto after = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(),
+                                    [&](const SearchRun& run) { return is_reference(run, goal); });
     if (after != runs.end()) around.push_back(log_of(*after, goal));
     if (around.empty()) continue;
     const double reference = (around.front() + around.back()) / 2;
@@ -51,7 +52,7 @@ double noise_of_present(const std::vector<SearchRun>& runs, Goal goal) {
   std::vector<double> differences;
   std::optional<double> before;
   for (const SearchRun& run : runs) {
-    if (!is_reference(run)) continue;
+    if (!is_reference(run, goal)) continue;
     const double now = log_of(run, goal);
     if (before) differences.push_back(std::abs(now - *before));
     before = now;
@@ -87,7 +88,8 @@ double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, 
   std::vector<double> values;
   for (const SearchRun& run : runs) {
     if (run.candidate != candidate || run.trial.end != Trial::End::kOk) continue;
-    if (run.phase != Phase::kWarmUp) values.push_back(figure_of(run.trial.figures, goal));
+    const auto value = figure_of(run.trial.figures, goal);
+    if (run.phase != Phase::kWarmUp && value) values.push_back(*value);
   }
   return values.empty() ? 0 : median(values);
 }

@@ -47,7 +47,15 @@ ConfirmedRemedy confirmed_remedy(const Advice& advice, const Confirmation& confi
 
 Present present_of(const Advice& advice) {
   const auto figure = [&](Goal goal) { return median_figure(advice.result.runs, kPresent, goal); };
-  const Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
+  Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
+  for (const SearchRun& run : advice.result.runs) {
+    if (run.candidate != kPresent || run.trial.end != Trial::End::kOk) continue;
+    figures.idle_bytes = run.trial.figures.idle_bytes;
+    if (!figures.idle_bytes) continue;
+    figures.idle_bytes = figure(Goal::kIdle);
+    figures.idle_at = run.trial.figures.idle_at;
+    break;
+  }
   return {known_if(!advice.allocator.name.empty(), advice.allocator.name, "it is none that zerotax knows"),
           known_if(!advice.allocator.version.empty(), advice.allocator.version, "it was not asked"),
           known_if(figures.faults != 0, figures, "it was run to be recorded only")};

@@ -72,8 +72,11 @@ struct Recommendation {
   FIELD(std::string, costs, "Measured and possible costs of the remedy.", kMayBeEmpty);
   FIELD(std::string, recorded, "Changes from the recording without the remedy to the recording with it.", kMayBeEmpty);
   FIELD(OrNull<Alternative>, faster_still,
-        "A better remedy that was not recommended because it takes too much memory (for the goal memory: too much"
-        " CPU time).");
+        "A better remedy that was not recommended because it takes too much memory (for the goals memory and idle: too"
+        " much CPU time).");
+  FIELD(std::optional<Alternative>, less_at_idle,
+        "For the goal memory: a remedy that takes less memory at idle than the recommendation. Absent if no remedy takes "
+        "a tenth less.");
   FIELD(OrNull<Alternative>, without_preload,
         "The best remedy that keeps the program's own allocator, if another allocator is recommended.");
   std::string for_program;  ///< advice on how the program itself can avoid the zeroing; not in the document
@@ -113,9 +116,11 @@ struct Ratios {
   FIELD(Measured<Ratio>, wall, "Ratio of wall time.");
   FIELD(Measured<Ratio>, faults, "Ratio of page faults.");
   FIELD(Measured<Ratio>, memory, "Ratio of peak memory.");
+  FIELD(Measured<Ratio>, idle, "Ratio of memory at idle (idle_bytes). Absent from earlier files.", kLater);
 };
 /// Members in the order of kGoals.
-inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory};
+inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory,
+                                                       &Ratios::idle};
 
 struct TriedRemedy : Remedy {
   RESULT("remedy", "A remedy that was tried.");
@@ -136,7 +141,7 @@ struct TriedRemedy : Remedy {
         "memory that was too much; empty in all other cases.",
         kMayBeEmpty);
   FIELD(bool, heavy,
-        "Whether the remedy takes more memory (for the goal memory: more CPU time) than a recommended remedy may "
+        "Whether the remedy takes more memory (for the goals memory and idle: more CPU time) than a recommended remedy may "
         "take.");
   FIELD(bool, confirmed, "Whether ratios and verdict are from the pairs of runs of a confirmation.");
   FIELD(std::size_t, runs, "Number of runs under the remedy.");
@@ -224,6 +229,8 @@ std::string advise_markdown(const AdviceResult& advice);
 
 /// Returns the goal's name in text, such as "CPU time" or "peak memory".
 const char* goal_words(Goal goal);
+/// Returns the name of the memory in Figures::idle_bytes, by its moment.
+const char* idle_words(const Figures& figures);
 /// Formats the value of a goal's metric, such as "851 ms" or "34.4 MiB".
 std::string value_text(Goal goal, double value);
 /// Formats the median with three digits, or as "n/a".

@@ -107,7 +107,7 @@ bool Screening::is_heavy(std::size_t candidate) const {
   const auto both = [&](Goal goal) {
     return std::pair(median_figure(result_.runs, candidate, goal), median_figure(result_.runs, kPresent, goal));
   };
-  if (method_.goal != Goal::kMemory) {
+  if (!is_memory(method_.goal)) {
     const auto [own, present] = both(Goal::kMemory);
     return own > present * method_.memory_ratio && own > present + method_.memory_slack;
   }

@@ -16,11 +16,21 @@ namespace {
 /// Maximum number of confirmations. Each confirmation has an equal part of alpha (Bonferroni).
 constexpr std::size_t kMostConfirmations = 2;
 
-double ratio_of(const Confirmation& confirmation, Goal goal) {
+/// Returns the logarithm of the remedy's metric divided by the unchanged program's, for each pair in which both runs have
+/// the metric.
+std::vector<double> log_ratios_of(const Confirmation& confirmation, Goal goal) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-    ratios.push_back(figure_of(confirmation.remedy[i], goal) / figure_of(confirmation.present[i], goal));
+    const auto remedy = figure_of(confirmation.remedy[i], goal);
+    const auto present = figure_of(confirmation.present[i], goal);
+    if (remedy && present) ratios.push_back(std::log(*remedy / *present));
   }
+  return ratios;
+}
+
+double ratio_of(const Confirmation& confirmation, Goal goal) {
+  std::vector<double> ratios;
+  for (const double log_ratio : log_ratios_of(confirmation, goal)) ratios.push_back(std::exp(log_ratio));
   return median(ratios);
 }
 
@@ -31,12 +41,7 @@ std::vector<TimeVerdict> judge(const Confirmation& confirmation, double band) {
   compare.band = band;
   compare.floor_ns = 0;
   for (const Goal goal : kGoals) {
-    TimeSample sample;
-    for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-      const double remedy = figure_of(confirmation.remedy[i], goal);
-      sample.log_ratios.push_back(std::log(remedy / figure_of(confirmation.present[i], goal)));
-    }
-    verdicts.push_back(judge_times({sample}, compare).front());
+    verdicts.push_back(judge_times({{log_ratios_of(confirmation, goal)}}, compare).front());
   }
   return verdicts;
 }
@@ -90,10 +95,10 @@ class Confirming {
   void judge_it(Confirmation& confirmation) {
     confirmation.verdicts = judge(confirmation, method_.band);
     const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(method_.goal)];
-    const Goal other = method_.goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+    const Goal other = price_of(method_.goal);
     double extra = 0;
     for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-      extra = std::max(extra, figure_of(confirmation.remedy[i], other) - figure_of(confirmation.present[i], other));
+      extra = std::max(extra, *figure_of(confirmation.remedy[i], other) - *figure_of(confirmation.present[i], other));
     }
     const bool memory = other == Goal::kMemory;
     const bool heavy = ratio_of(confirmation, other) > (memory ? method_.memory_ratio : method_.other_ratio) &&
@@ -177,7 +182,8 @@ Goal parse_goal(const std::string& text) {
   refuse_word(fmt::format("invalid --goal '{}'", text), text, goal_names());
 }
 
-double figure_of(const Figures& figures, Goal goal) {
+std::optional<double> figure_of(const Figures& figures, Goal goal) {
+  if (goal == Goal::kIdle) return figures.idle_bytes ? std::optional(std::max(*figures.idle_bytes, 1.0)) : std::nullopt;
   constexpr double Figures::*kFields[] = {&Figures::cpu_s, &Figures::wall_s, &Figures::faults, &Figures::peak_bytes};
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;
   return std::max(figures.*kFields[static_cast<std::size_t>(goal)], time ? 1e-6 : 1.0);
