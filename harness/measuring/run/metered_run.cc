@@ -80,8 +80,8 @@ class TreeMemory {
   /// process.
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
-  /// Returns the memory at the last idle moment, or before the end. Call this function right after the program's end.
-  [[nodiscard]] Measured<MemoryMoment> idle_memory() const;
+  /// Returns the memory at the last idle moment, or the mean.
+  [[nodiscard]] Measured<IdleMemory> idle_memory() const;
 
  private:
   std::vector<pid_t> processes(pid_t meter);
@@ -95,20 +95,19 @@ class TreeMemory {
   std::int64_t next_ns_ = 0;       ///< time before which no sample is taken, because sampling a process of many threads
                                    ///< takes a while
   std::int64_t next_walk_ns_ = 0;  ///< time before which no page tables are walked
-  std::int64_t next_last_ns_ = 0;  ///< time before which no page tables are walked for `last_`
+  std::int64_t next_mean_ns_ = 0;  ///< time before which no page tables are walked for the mean
   IdleWatch watch_;
   std::optional<std::uint64_t> idle_;  ///< bytes at the last idle moment
-  std::uint64_t last_ = 0;             ///< bytes of the last sample
-  std::int64_t last_ns_ = 0;           ///< time of the last sample; 0 without a sample
+  double byte_ns_ = 0;         ///< sum of the samples' bytes, each multiplied by the time since the sample before
+  std::int64_t sampled_ns_ = 0;  ///< sum of these times
+  std::int64_t last_ns_ = 0;     ///< time of the last sample; 0 without a sample
 };
 
 /// Samples take at most 1/kShare of the time, and walks of page tables at most 1/kWalkShare (10 ms per GiB).
 constexpr std::int64_t kShare = 10;
 constexpr std::int64_t kWalkShare = 4;
-/// Walks of page tables for the memory before the end take at most 1/kLastWalkShare of the time.
-constexpr std::int64_t kLastWalkShare = 20;
-/// Maximum age of a sample that counts as memory before the end.
-constexpr std::int64_t kOldest_ns = 100'000'000;
+/// Walks of page tables for the mean take at most 1/kMeanWalkShare of the time.
+constexpr std::int64_t kMeanWalkShare = 20;
 
 std::uint64_t sum_of(const std::vector<pid_t>& processes, bool pss) {
   std::uint64_t sum = 0;
@@ -138,16 +137,15 @@ void TreeMemory::look_for_idle(pid_t meter, const std::vector<pid_t>& found, std
     idle_ = found.size() < 2 ? sum_of_rss : sum_of(found, true);
     if (waits_) ::kill(meter, SIGUSR1);
   }
-  if (found.empty() || sum_of_rss == 0) return;
-  if (found.size() < 2) {
-    last_ = sum_of_rss;
-    last_ns_ = now;
-  } else if (now >= next_last_ns_) {
-    const std::int64_t cpu_before = thread_cpu_ns();
-    last_ = sum_of(found, true);
-    last_ns_ = now;
-    next_last_ns_ = monotonic_ns() + kLastWalkShare * (thread_cpu_ns() - cpu_before);
+  if (found.empty() || sum_of_rss == 0 || now < next_mean_ns_) return;
+  const std::int64_t cpu_before = thread_cpu_ns();
+  const std::uint64_t sum = found.size() < 2 ? sum_of_rss : sum_of(found, true);
+  if (found.size() > 1) next_mean_ns_ = monotonic_ns() + kMeanWalkShare * (thread_cpu_ns() - cpu_before);
+  if (last_ns_ != 0) {
+    byte_ns_ += static_cast<double>(sum) * static_cast<double>(now - last_ns_);
+    sampled_ns_ += now - last_ns_;
   }
+  last_ns_ = now;
 }
 
 bool TreeMemory::sample(pid_t meter) {
@@ -170,13 +168,12 @@ bool TreeMemory::sample(pid_t meter) {
   return limit_ == 0 || sum <= limit_;
 }
 
-Measured<MemoryMoment> TreeMemory::idle_memory() const {
-  if (idle_) return MemoryMoment{static_cast<std::int64_t>(*idle_), true};
+Measured<IdleMemory> TreeMemory::idle_memory() const {
+  if (idle_) return IdleMemory{static_cast<std::int64_t>(*idle_), true};
   if (clients_ && !waits_) return NotAvailable{"the server was not left running after its load"};
   if (clients_) return NotAvailable{"the server was not idle within a second after its load"};
-  if (last_ns_ == 0) return NotAvailable{"the program ended before its memory could be sampled"};
-  if (monotonic_ns() - last_ns_ > kOldest_ns) return NotAvailable{"the last sample was more than 100 ms before the end"};
-  return MemoryMoment{static_cast<std::int64_t>(last_), false};
+  if (sampled_ns_ == 0) return NotAvailable{"the program ended before its memory could be sampled twice"};
+  return IdleMemory{static_cast<std::int64_t>(byte_ns_ / static_cast<double>(sampled_ns_)), false};
 }
 
 std::vector<std::string> words_for_meter(const MeteredCommand& command) {
@@ -247,7 +244,6 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
     if (watch) watch();
     return stop_requested();
   });
-  const Measured<MemoryMoment> idle = memory.idle_memory();
   kill_left_over();
 
   MeteredRun run;
@@ -266,7 +262,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   }
   if (read_line(result.output, run)) {
     run.end = MeteredRun::End::kEnded;
-    if (command.sum_memory) run.idle_memory = idle;
+    if (command.sum_memory) run.idle_memory = memory.idle_memory();
     run.peak_bytes = std::max(run.peak_bytes, static_cast<std::int64_t>(memory.peak_of_several()));
   } else {
     run.why_not_started = "its meter failed: " + first_characters(printable(result.errors), 200);

@@ -34,12 +34,12 @@ struct MeteredCommand {
   std::uint64_t memory_limit = 0;  ///< maximum bytes of all processes of the program together; 0 for no limit
 };
 
-/// The memory of a program's processes at one time. It is the RSS of a single process, and the sum of PSS of several
-/// processes if PSS can be read.
-struct MemoryMoment {
+/// The memory that a program's processes hold while they do nothing. It is the RSS of a single process, and the sum of
+/// PSS of several processes if PSS can be read.
+struct IdleMemory {
   std::int64_t bytes = 0;
-  bool idle = false;  ///< whether no thread could run, and the processes had used under 1 % of a CPU for 300 ms;
-                      ///< otherwise the memory is from the last sample before the program's end
+  bool idle = false;  ///< whether the memory is from an idle moment, at which no thread could run, and the processes had
+                      ///< used under 1 % of a CPU for 300 ms; otherwise it is the mean over the whole run
 };
 
 /// The end of a command, and the resources that the command and its descendants used.
@@ -57,10 +57,9 @@ struct MeteredRun {
   std::int64_t wall_ns = 0;     ///< elapsed time of the client if there is one, and otherwise of the program
   std::int64_t peak_bytes = 0;  ///< peak resident set of the largest process; with sum_memory the largest sum at one
                                 ///< time
-  Measured<MemoryMoment> idle_memory{NotAvailable{"its memory was not sampled"}};  ///< last idle moment, for a server
-                                                                                  ///< after its client; without an
-                                                                                  ///< idle moment, the memory before
-                                                                                  ///< the program's end
+  /// With sum_memory: memory at the last idle moment, for a server after its client. A program that is no server and was
+  /// never idle has its mean.
+  Measured<IdleMemory> idle_memory{NotAvailable{"its memory was not sampled"}};
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC
   int pid = 0;
 };

@@ -33,17 +33,19 @@ std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRu
     if (runs[i].candidate == kPresent || runs[i].trial.end != Trial::End::kOk) continue;
     if (runs[i].phase == Phase::kWarmUp || !figure_of(runs[i].trial.figures, goal)) continue;
     std::vector<double> around;
+    const auto add = [&](const SearchRun& reference) {
+      if (!is_reference(reference, goal)) return false;
+      const auto ratio = log_ratio_of(runs[i].trial.figures, reference.trial.figures, goal);
+      if (ratio) around.push_back(*ratio);
+      return ratio.has_value();
+    };
     for (std::size_t before = i; before-- > 0;) {
-      if (!is_reference(runs[before], goal)) continue;
-      around.push_back(log_of(runs[before], goal));
-      break;
+      if (add(runs[before])) break;
     }
-    const auto after = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(),
-                                    [&](const SearchRun& run) { return is_reference(run, goal); });
-    if (after != runs.end()) around.push_back(log_of(*after, goal));
-    if (around.empty()) continue;
-    const double reference = (around.front() + around.back()) / 2;
-    ratios[runs[i].candidate].push_back(log_of(runs[i], goal) - reference);
+    for (std::size_t after = i + 1; after < runs.size(); ++after) {
+      if (add(runs[after])) break;
+    }
+    if (!around.empty()) ratios[runs[i].candidate].push_back((around.front() + around.back()) / 2);
   }
   return ratios;
 }

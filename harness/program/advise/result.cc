@@ -53,7 +53,7 @@ Present present_of(const Advice& advice) {
     figures.idle_bytes = run.trial.figures.idle_bytes;
     if (!figures.idle_bytes) continue;
     figures.idle_bytes = figure(Goal::kIdle);
-    figures.idle_at = run.trial.figures.idle_at;
+    figures.idle_measure = run.trial.figures.idle_measure;
     break;
   }
   return {known_if(!advice.allocator.name.empty(), advice.allocator.name, "it is none that zerotax knows"),
@@ -89,7 +89,7 @@ AdviceResult advice_result(const Advice& advice) {
     const Standing& standing = advice.result.standings[i];
     if (standing.state != Standing::State::kNotTried) {
       result.remedies.push_back(tried_remedy(advice, i));
-    } else {
+    } else if (!advice.frontier) {  // otherwise, most values of a lever were not needed
       result.not_tried.push_back(
           {advice.catalogue.remedies[i].name,
            standing.why.empty() ? "the search was interrupted before this remedy" : standing.why});
@@ -99,6 +99,7 @@ AdviceResult advice_result(const Advice& advice) {
   for (const Confirmation& each : advice.result.confirmations) {
     result.confirmations.push_back(confirmed_remedy(advice, each));
   }
+  if (advice.frontier) result.frontier = frontier_found(advice);
   for (const SearchRun& run : advice.result.runs) {
     result.runs.push_back({remedy_name(advice, run.candidate), run.phase, run.round, run.trial.end, run.trial.figures});
   }

@@ -75,7 +75,7 @@ std::string figures_sentence(const Measured<Figures>& figures) {
   return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}, {} {}.",
                      format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
                      format_count(static_cast<std::uint64_t>(figures->faults)),
-                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), idle_words(*figures), idle);
+                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), goal_words(Goal::kIdle, *figures), idle);
 }
 
 /// Returns sentences about how remedies were confirmed, and about the noise.
@@ -141,6 +141,7 @@ std::string advise_text(const AdviceResult& advice) {
   if (recommended.line) text += "\n" + *recommended.line + "\n";
   text += "\n" + wrap(recommended.sentence);
   for (const std::string& sentence : sentences(advice)) text += wrap(sentence);
+  if (advice.frontier) text += frontier_text(*advice.frontier);
   text += tried_text(advice);
   if (!advice.not_tried.empty()) text += "\nNot tried:\n";
   for (const auto& [why, names] : by_reason(advice.not_tried)) {

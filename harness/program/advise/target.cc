@@ -156,7 +156,7 @@ Figures figures_of(const MeteredRun& run) {
                   static_cast<double>(run.faults), static_cast<double>(run.peak_bytes)};
   if (run.idle_memory) {
     figures.idle_bytes = static_cast<double>(run.idle_memory->bytes);
-    figures.idle_at = run.idle_memory->idle ? IdleMoment::kIdle : IdleMoment::kEnd;
+    figures.idle_measure = run.idle_memory->idle ? IdleMeasure::kIdle : IdleMeasure::kMean;
   } else {
     figures.idle_bytes = NotAvailable{run.idle_memory.why()};
   }

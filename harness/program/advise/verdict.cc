@@ -17,8 +17,9 @@ const char* goal_words(Goal goal) {
   return kWords[static_cast<std::size_t>(goal)];
 }
 
-const char* idle_words(const Figures& figures) {
-  return figures.idle_at == IdleMoment::kEnd ? "memory before its end" : goal_words(Goal::kIdle);
+const char* goal_words(Goal goal, const Figures& figures) {
+  const bool mean = goal == Goal::kIdle && figures.idle_measure == IdleMeasure::kMean;
+  return mean ? "mean memory" : goal_words(goal);
 }
 
 std::string value_text(Goal goal, double value) {
@@ -46,13 +47,17 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
   return values;
 }
 
-/// Formats how a confirmation changed a metric: "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)".
+}  // namespace
+
 std::string change_text(const Confirmation& confirmation, Goal goal) {
   const TimeVerdict& verdict = verdict_of(confirmation, goal);
-  return fmt::format("{} {} -> {} ({})", goal_words(goal),
+  const char* const name = goal_words(goal, confirmation.present.front());
+  return fmt::format("{} {} -> {} ({})", name,
                      value_text(goal, median(figures(confirmation.present, goal))),
                      value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
 }
+
+namespace {
 
 std::string gains_text(const Confirmation& confirmation, Goal goal) {
   std::string text = change_text(confirmation, goal);
@@ -161,6 +166,7 @@ std::optional<Alternative> less_at_idle(const Advice& advice) {
 
 /// Returns the best remedy that keeps the program's own allocator, if the winner uses another allocator.
 OrNull<Alternative> without_preload(const Advice& advice) {
+  if (advice.frontier) return {};  // the table has all good settings
   const std::vector<Standing>& standings = advice.result.standings;
   if (!advice.catalogue.remedies[*advice.result.winner].preload) return {};
   std::vector<std::pair<double, std::size_t>> found;  // for each remedy: its cost as a multiple of the unchanged
@@ -199,6 +205,7 @@ std::string nothing_text(const Advice& advice) {
                        format_percent(recorded.share(Cause::kByHand).value_or(0)),
                        recorded.tax.advice_is_for_program ? " " + recorded.tax.advice : "");
   }
+  if (advice.frontier) return "No setting is proven to take less CPU time or memory.";
   const std::vector<Standing>& standings = advice.result.standings;
   const bool tried = std::any_of(standings.begin(), standings.end(),
                                  [](const Standing& each) { return each.state != Standing::State::kNotTried; });
@@ -243,6 +250,7 @@ std::string other_work_text(const Advice& advice) {
 /// Returns a sentence that explains why a remedy is recommended although others took less: of about equally good
 /// remedies, the simplest is recommended.
 std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
+  if (advice.frontier) return std::nullopt;
   const Goal goal = advice.request.method.goal;
   const auto ratio = [&](std::size_t i) {
     const Measured<Ratio> found = remedy_ratio(advice, i, goal);
