@@ -100,6 +100,7 @@ class TreeMemory {
   std::optional<std::uint64_t> idle_;  ///< bytes at the last idle moment
   double byte_ns_ = 0;         ///< sum of the samples' bytes, each multiplied by the time since the sample before
   std::int64_t sampled_ns_ = 0;  ///< sum of these times
+  unsigned samples_ = 0;
   std::int64_t last_ns_ = 0;     ///< time of the last sample; 0 without a sample
 };
 
@@ -108,6 +109,8 @@ constexpr std::int64_t kShare = 10;
 constexpr std::int64_t kWalkShare = 4;
 /// Walks of page tables for the mean take at most 1/kMeanWalkShare of the time.
 constexpr std::int64_t kMeanWalkShare = 20;
+/// Minimum number of samples of a mean.
+constexpr unsigned kFewestSamples = 10;
 
 std::uint64_t sum_of(const std::vector<pid_t>& processes, bool pss) {
   std::uint64_t sum = 0;
@@ -144,6 +147,7 @@ void TreeMemory::look_for_idle(pid_t meter, const std::vector<pid_t>& found, std
   if (last_ns_ != 0) {
     byte_ns_ += static_cast<double>(sum) * static_cast<double>(now - last_ns_);
     sampled_ns_ += now - last_ns_;
+    ++samples_;
   }
   last_ns_ = now;
 }
@@ -172,7 +176,7 @@ Measured<IdleMemory> TreeMemory::idle_memory() const {
   if (idle_) return IdleMemory{static_cast<std::int64_t>(*idle_), true};
   if (clients_ && !waits_) return NotAvailable{"the server was not left running after its load"};
   if (clients_) return NotAvailable{"the server was not idle within a second after its load"};
-  if (sampled_ns_ == 0) return NotAvailable{"the program ended before its memory could be sampled twice"};
+  if (samples_ < kFewestSamples) return NotAvailable{"the program ended before its memory was sampled ten times"};
   return IdleMemory{static_cast<std::int64_t>(byte_ns_ / static_cast<double>(sampled_ns_)), false};
 }
 

@@ -113,8 +113,9 @@ class Frontier {
     return found ? 1 - *found : 0;
   }
   [[nodiscard]] bool is_gain(double gain, Goal goal) const {
-    if (is_memory(goal)) return gain >= kMemoryBand && gain * present_figure(goal) >= kNoticeable;
-    return gain >= std::max(method_.band, 3 * noise_of_present(found_.search.runs, goal));
+    const double noise = 3 * noise_of_present(found_.search.runs, goal);
+    if (!is_memory(goal)) return gain >= std::max(method_.band, noise);
+    return gain >= std::max(kMemoryBand, noise) && gain * present_figure(goal) >= kNoticeable;
   }
 
   /// Finds the value nearest to the other end that keeps kKept of the gain of the better end.
@@ -199,10 +200,11 @@ class Frontier {
   [[nodiscard]] bool beats(std::size_t one, std::size_t other) const {
     bool better = other != kPresent && (one == kPresent || complexity(one) < complexity(other));
     for (const Goal goal : {found_.steer, Goal::kIdle, Goal::kMemory}) {
-      const double own = ratio(one, goal).value_or(1);
-      const double others = ratio(other, goal).value_or(1);
-      if (own > others + tolerance(goal)) return false;
-      better = better || own < others - tolerance(goal);
+      const auto own = ratio(one, goal);
+      const auto others = ratio(other, goal);
+      if (!own || !others) continue;
+      if (*own > *others + tolerance(goal)) return false;
+      better = better || *own < *others - tolerance(goal);
     }
     return better;
   }
