@@ -1,6 +1,6 @@
-/* Starts processes that each fill MIB MiB in blocks of 100 KiB, free all blocks but the last, and sleep for MS milliseconds.
-   glibc keeps all blocks of a process, because the last block is at the end of the heap.
-   Usage: idle_fleet PROCESSES MIB MS */
+/* Starts processes that each fill MIB MiB in blocks of 100 KiB, free all blocks but the last, and sleep for MS
+   milliseconds. glibc keeps all blocks of a process, because the last block is at the end of the heap. Usage:
+   idle_fleet PROCESSES MIB MS */
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Threads that each fill and free a block of BYTES in every round, and then sleep for MS milliseconds. In every round, all
-   threads hold a block at the same time. Usage: idle_threads THREADS ROUNDS BYTES MS */
+/* Threads that each fill and free a block of BYTES in every round, and then sleep for MS milliseconds. In every round,
+   all threads hold a block at the same time. Usage: idle_threads THREADS ROUNDS BYTES MS */
 #include <pthread.h>
 #include <time.h>
 

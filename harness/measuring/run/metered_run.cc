@@ -29,8 +29,8 @@ namespace {
 /// Finds the moments at which a program is idle.
 class IdleWatch {
  public:
-  /// Call often, with the program's processes. Returns true at the end of each period of kIdle_ns in which the processes
-  /// used under kIdleShare of a CPU.
+  /// Call often, with the program's processes. Returns true at the end of each period of kIdle_ns in which the
+  /// processes used under kIdleShare of a CPU.
   bool is_idle(const std::vector<pid_t>& processes, std::int64_t now_ns);
 
  private:
@@ -88,8 +88,8 @@ class TreeMemory {
   void look_for_idle(pid_t meter, const std::vector<pid_t>& found, std::uint64_t sum_of_rss);
 
   std::uint64_t limit_;
-  bool clients_;      ///< children of the meter that lead sessions are clients, except the first such child
-  bool waits_;        ///< whether the meter waits for a signal at an idle moment
+  bool clients_;  ///< children of the meter that lead sessions are clients, except the first such child
+  bool waits_;    ///< whether the meter waits for a signal at an idle moment
   pid_t first_ = 0;
   std::uint64_t peak_of_several_ = 0;
   std::int64_t next_ns_ = 0;       ///< time before which no sample is taken, because sampling a process of many threads
@@ -98,10 +98,10 @@ class TreeMemory {
   std::int64_t next_mean_ns_ = 0;  ///< time before which no page tables are walked for the mean
   IdleWatch watch_;
   std::optional<std::uint64_t> idle_;  ///< bytes at the last idle moment
-  double byte_ns_ = 0;         ///< sum of the samples' bytes, each multiplied by the time since the sample before
+  double byte_ns_ = 0;           ///< sum of the samples' bytes, each multiplied by the time since the sample before
   std::int64_t sampled_ns_ = 0;  ///< sum of these times
   unsigned samples_ = 0;
-  std::int64_t last_ns_ = 0;     ///< time of the last sample; 0 without a sample
+  std::int64_t last_ns_ = 0;  ///< time of the last sample; 0 without a sample
 };
 
 /// Samples take at most 1/kShare of the time, and walks of page tables at most 1/kWalkShare (10 ms per GiB).

@@ -24,8 +24,8 @@ struct MeteredCommand {
   std::string client;                ///< for a server: shell command of its client, which is not counted; `output` is
                                      ///< then the client's output
   std::string ready;                 ///< for a server: shell command that is repeated until it succeeds
-  bool terminate = false;  ///< end the server with SIGTERM after the client; otherwise the client must end the
-                           ///< server
+  bool terminate = false;        ///< end the server with SIGTERM after the client; otherwise the client must end the
+                                 ///< server
   bool wait_until_idle = false;  ///< with `terminate` and sum_memory: wait at most a second after the client for the
                                  ///< server's idle memory
   std::chrono::milliseconds timeout{60'000};
@@ -38,8 +38,8 @@ struct MeteredCommand {
 /// PSS of several processes if PSS can be read.
 struct IdleMemory {
   std::int64_t bytes = 0;
-  bool idle = false;  ///< whether the memory is from an idle moment, at which no thread could run, and the processes had
-                      ///< used under 1 % of a CPU for 300 ms; otherwise it is the mean over the whole run
+  bool idle = false;  ///< whether the memory is from an idle moment, at which no thread could run, and the processes
+                      ///< had used under 1 % of a CPU for 300 ms; otherwise it is the mean over the whole run
 };
 
 /// The end of a command, and the resources that the command and its descendants used.
@@ -57,8 +57,8 @@ struct MeteredRun {
   std::int64_t wall_ns = 0;     ///< elapsed time of the client if there is one, and otherwise of the program
   std::int64_t peak_bytes = 0;  ///< peak resident set of the largest process; with sum_memory the largest sum at one
                                 ///< time
-  /// With sum_memory: memory at the last idle moment, for a server after its client. A program that is no server and was
-  /// never idle has its mean.
+  /// With sum_memory: memory at the last idle moment, for a server after its client. A program that is no server and
+  /// was never idle has its mean.
   Measured<IdleMemory> idle_memory{NotAvailable{"its memory was not sampled"}};
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC
   int pid = 0;

@@ -44,8 +44,8 @@ struct ChosenLever {
 /// Adds all values of the levers of the program's allocators to the catalogue.
 std::vector<ChosenLever> add_levers(const Situation& situation, Catalogue& catalogue);
 
-/// Returns the bytes that a word of --max-memory allows beyond `peak` bytes: "+10%" is a share of the peak, "+64MiB" are
-/// bytes. Throws UsageError.
+/// Returns the bytes that a word of --max-memory allows beyond `peak` bytes: "+10%" is a share of the peak, "+64MiB"
+/// are bytes. Throws UsageError.
 double extra_bytes(const std::string& word, double peak);
 
 /// Other allocators that can be preloaded.
@@ -87,11 +87,11 @@ struct Advice {
   bool nothing_to_gain = false;  ///< whether zeroing costs so little that the search tries no remedy
   Catalogue catalogue;
   SearchResult result;
-  std::vector<ChosenLever> levers;          ///< levers that a search for the frontier tried
-  std::optional<FrontierMethod> frontier;   ///< the method of that search
-  FrontierResult found;                     ///< its result; `result` has the runs
-  std::optional<Recording> after;    ///< recording of a run with the recommended remedy
-  std::optional<double> startup_ms;  ///< milliseconds that the recommended remedy adds to the start of a program
+  std::vector<ChosenLever> levers;         ///< levers that a search for the frontier tried
+  std::optional<FrontierMethod> frontier;  ///< the method of that search
+  FrontierResult found;                    ///< its result; `result` has the runs
+  std::optional<Recording> after;          ///< recording of a run with the recommended remedy
+  std::optional<double> startup_ms;        ///< milliseconds that the recommended remedy adds to the start of a program
   bool complete = false;
 };
 

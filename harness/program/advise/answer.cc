@@ -18,7 +18,7 @@ namespace zerotax::advise {
 namespace {
 
 constexpr double kShown = 0.99;  ///< Largest ratio that the table shows as a gain: a gain of 1 %.
-constexpr std::size_t kLongestName = 46;
+constexpr std::size_t kLongestName = 42;
 
 std::string subject_of(const AdviceResult& advice) {
   const std::vector<std::string>& words = advice.program.words;
@@ -78,15 +78,16 @@ std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& re
   std::string idle;
   if (goal != Goal::kIdle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
     const Change at_idle = change_of(confirmed, Goal::kIdle);
-    idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present), value_text(Goal::kIdle, at_idle.after),
-                       value_text(Goal::kIdle, at_idle.before));
+    idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
+                       value_text(Goal::kIdle, at_idle.after), value_text(Goal::kIdle, at_idle.before));
   }
   const Change change = change_of(confirmed, goal);
   const Change price = change_of(confirmed, other);
   const std::size_t pairs = confirmed.pairs.size();
   return fmt::format("{} takes {} instead of {} with {} ({}). The {} is {} instead of {}.{} {} {} the gain.",
-                     subject_of(advice), amount_text(goal, change.after, confirmed.pairs.front().present), value_text(goal, change.before), remedy.name,
-                     times, goal_words(other), value_text(other, price.after), value_text(other, price.before), idle,
+                     subject_of(advice), amount_text(goal, change.after, confirmed.pairs.front().present),
+                     value_text(goal, change.before), remedy.name, times, goal_words(other),
+                     value_text(other, price.after), value_text(other, price.before), idle,
                      format_counted(pairs, "pair of runs", "pairs of runs"), pairs == 1 ? "confirms" : "confirm");
 }
 
@@ -171,7 +172,8 @@ std::string again(const AdviceResult& advice, const std::string& options) {
   const Program& program = advice.program;
   std::string command = "zerotax advise " + options;
   if (program.input != "/dev/null") command += " --input " + shell_word(program.input);
-  if (!program.ready.empty()) command += " --ready " + shell_word(program.ready) + " --load " + shell_word(program.load);
+  if (!program.ready.empty())
+    command += " --ready " + shell_word(program.ready) + " --load " + shell_word(program.load);
   return command + " -- " + shell_text(program.words);
 }
 
@@ -243,8 +245,8 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
   if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);
   if (advice.frontier) {
     for (const LeverTried& lever : advice.frontier->levers) {
-      const auto harmful = std::find_if(lever.alone.begin(), lever.alone.end(),
-                                        [](const PartAloneFound& part) { return part.harms; });
+      const auto harmful =
+          std::find_if(lever.alone.begin(), lever.alone.end(), [](const PartAloneFound& part) { return part.harms; });
       if (harmful != lever.alone.end()) all.push_back(harmful->sentence);
     }
   }
@@ -265,9 +267,10 @@ std::string legend(const AdviceResult& advice) {
   }
   const Measured<Figures>& figures = advice.present.figures;
   if (advice.frontier) return advice.frontier->rule;
-  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
-                     100 * advice.method.noise, 100 * advice.method.band,
-                     figures && figures->idle_measure == IdleMeasure::kMean ? " Idle: the mean, as it is never idle." : "");
+  return fmt::format(
+      "Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
+      100 * advice.method.noise, 100 * advice.method.band,
+      figures && figures->idle_measure == IdleMeasure::kMean ? " Idle: the mean, as it is never idle." : "");
 }
 
 std::string more(const AdviceResult& advice) {

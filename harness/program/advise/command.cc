@@ -131,11 +131,12 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                         {"no command is given", "give a command after --, as in zerotax advise -- ./program"});
   add_allocators(arguments, options->allocators);
   add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
-  const Argument goal =
-      arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults, memory (peak) or idle (memory)")
-      .shown_as("GOAL")
-      .completed_by(goal_names)
-      .with_default();
+  const Argument goal = arguments
+                            .option("--goal", options->goal,
+                                    "select the metric to reduce: cpu, wall, faults, memory (peak) or idle (memory)")
+                            .shown_as("GOAL")
+                            .completed_by(goal_names)
+                            .with_default();
   arguments
       .option("--memory", options->memory,
               "reject remedies that take more than this ratio of the unchanged program's peak memory")

@@ -19,7 +19,8 @@ constexpr double kPower = 0.9;
 constexpr double kNormal = 1e6;
 
 bool is_reference(const SearchRun& run, Goal goal) {
-  return figure_of(run.trial.figures, goal) && run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
+  return figure_of(run.trial.figures, goal) && run.candidate == kPresent && run.trial.end == Trial::End::kOk &&
+         run.phase != Phase::kWarmUp;
 }
 
 double log_of(const SearchRun& run, Goal goal) { return std::log(*figure_of(run.trial.figures, goal)); }

@@ -185,8 +185,7 @@ class Frontier {
   }
   /// Whether a value exceeds a sufficient value of its axis. Such a value is no member, because it gains hardly more.
   [[nodiscard]] bool exceeds(std::size_t candidate) const {
-    return !is_sufficient(candidate) &&
-           std::find(exceeding_.begin(), exceeding_.end(), candidate) != exceeding_.end();
+    return !is_sufficient(candidate) && std::find(exceeding_.begin(), exceeding_.end(), candidate) != exceeding_.end();
   }
 
   /// Returns the differences that do not count: a share of the unchanged cost, or bytes.
@@ -212,7 +211,8 @@ class Frontier {
   void choose_members() {
     std::vector<std::size_t> tried;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (worked(i) && !exceeds(i) && (!method_.most_extra_bytes || is_within(found_.search, method_, i))) tried.push_back(i);
+      if (worked(i) && !exceeds(i) && (!method_.most_extra_bytes || is_within(found_.search, method_, i)))
+        tried.push_back(i);
     }
     std::vector<std::size_t>& members = found_.members;
     members.clear();
@@ -226,7 +226,9 @@ class Frontier {
       members.push_back(each);
     }
     const auto by = [&](Goal goal) {
-      return [this, goal](std::size_t a, std::size_t b) { return ratio(a, goal).value_or(1) < ratio(b, goal).value_or(1); };
+      return [this, goal](std::size_t a, std::size_t b) {
+        return ratio(a, goal).value_or(1) < ratio(b, goal).value_or(1);
+      };
     };
     std::stable_sort(members.begin(), members.end(), by(found_.steer));
     // The cheapest member of each metric stays. Of the others, the member nearest in cost to its neighbors goes first.
@@ -238,7 +240,8 @@ class Frontier {
             members[i] == *std::min_element(members.begin(), members.end(), by(Goal::kMemory))) {
           continue;
         }
-        const double gap = ratio(members[i + 1], found_.steer).value_or(1) - ratio(members[i - 1], found_.steer).value_or(1);
+        const double gap =
+            ratio(members[i + 1], found_.steer).value_or(1) - ratio(members[i - 1], found_.steer).value_or(1);
         if (gap < smallest) std::tie(smallest, least) = std::pair(gap, i);
       }
       members.erase(members.begin() + static_cast<std::ptrdiff_t>(least));
@@ -285,9 +288,8 @@ class Frontier {
   /// Pairs each member's run of a round with the unchanged run of the same round.
   void add_pairs(std::size_t begin) {
     const std::vector<SearchRun>& runs = found_.search.runs;
-    const auto unchanged =
-        std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(begin), runs.end(),
-                     [](const SearchRun& run) { return run.candidate == kPresent; });
+    const auto unchanged = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(begin), runs.end(),
+                                        [](const SearchRun& run) { return run.candidate == kPresent; });
     for (std::size_t i = begin; i < runs.size(); ++i) {
       for (Confirmation& each : found_.search.confirmations) {
         if (each.candidate != runs[i].candidate || runs[i].trial.end != Trial::End::kOk) continue;
@@ -329,7 +331,8 @@ class Frontier {
     std::optional<std::size_t> chosen;
     for (const std::size_t member : able) {
       const bool equal = chosen && std::abs(costs(member) - costs(*chosen)) <= tolerance(price);
-      if (!chosen || (equal ? complexity(member) < complexity(*chosen) : costs(member) < costs(*chosen))) chosen = member;
+      if (!chosen || (equal ? complexity(member) < complexity(*chosen) : costs(member) < costs(*chosen)))
+        chosen = member;
     }
     return chosen;
   }
@@ -349,9 +352,9 @@ class Frontier {
     }
     for (Confirmation& each : result.confirmations) {
       each.confirmed = is_less(each.candidate, found_.goal);
-      each.why_not = each.confirmed             ? ""
-                     : !worked(each.candidate)  ? "a run with the remedy failed"
-                                                : "no gain was confirmed";
+      each.why_not = each.confirmed            ? ""
+                     : !worked(each.candidate) ? "a run with the remedy failed"
+                                               : "no gain was confirmed";
     }
     const auto ratios = ratios_to_neighbours(result.runs, candidates_.size(), found_.goal);
     result.noise = noise_of_present(result.runs, found_.goal);

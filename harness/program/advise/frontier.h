@@ -37,11 +37,11 @@ struct PartAlone {
 };
 
 struct FrontierResult {
-  SearchResult search;                ///< the knee is the winner, and each member has a confirmation
-  Goal steer = Goal::kCpu;            ///< the cost that chose values: page faults if they repeat, otherwise CPU time
-  Goal goal = Goal::kCpu;             ///< the metric that the knee reduces
-  std::vector<std::size_t> members;   ///< candidates of which none is worse in cost, idle and peak memory than another
-                                      ///< candidate, in the order of cost
+  SearchResult search;               ///< the knee is the winner, and each member has a confirmation
+  Goal steer = Goal::kCpu;           ///< the cost that chose values: page faults if they repeat, otherwise CPU time
+  Goal goal = Goal::kCpu;            ///< the metric that the knee reduces
+  std::vector<std::size_t> members;  ///< candidates of which none is worse in cost, idle and peak memory than another
+                                     ///< candidate, in the order of cost
   std::vector<std::pair<Goal, std::size_t>> knees;  ///< knees for other goals, if they are other members
   std::vector<PartAlone> alone;
   std::vector<SufficientValue> sufficient;

@@ -40,9 +40,9 @@ PartAloneFound part_alone(const Advice& advice, const PartAlone& part) {
   const std::string line = paste_text(advice.catalogue.remedies[part.candidate]);
   PartAloneFound found;
   found.harms = ratio && ratio->median > 1 + advice.request.method.band;
-  found.sentence = fmt::format("{} alone {} {} times the {} ({} of {}).", line, found.harms ? "harms:" : "takes",
-                               ratio_text(ratio), goal_words(steer), ratio_text(joint),
-                               advice.catalogue.remedies[part.joint].name);
+  found.sentence =
+      fmt::format("{} alone {} {} times the {} ({} of {}).", line, found.harms ? "harms:" : "takes", ratio_text(ratio),
+                  goal_words(steer), ratio_text(joint), advice.catalogue.remedies[part.joint].name);
   return found;
 }
 
@@ -98,8 +98,9 @@ LeverTried lever_tried(const Advice& advice, std::size_t at) {
 std::string rule_of(const Advice& advice) {
   const Goal goal = advice.found.goal;
   const char* const price = is_memory(goal) ? goal_words(Goal::kCpu) : "memory";
-  return fmt::format("Of the settings that keep {:.0f} % of the best gain in {}, the recommended one takes the least {}.",
-                     100 * kKept, goal_words(goal), price);
+  return fmt::format(
+      "Of the settings that keep {:.0f} % of the best gain in {}, the recommended one takes the least {}.", 100 * kKept,
+      goal_words(goal), price);
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ Table frontier_table(const FrontierFound& frontier) {
                right_text("peak", 8)});
   for (const FrontierMember& member : frontier.members) {
     const std::string name = member.remedy.value_or("today: unchanged");
-      std::vector<Cell> cells{(member.is_knee ? "* " : "  ") + name};
+    std::vector<Cell> cells{(member.is_knee ? "* " : "  ") + name};
     for (const Goal goal : {Goal::kCpu, Goal::kFaults, Goal::kIdle, Goal::kMemory}) {
       const auto value = figure_of(member.figures, goal);
       cells.emplace_back(value ? Cell(value_text(goal, *value)) : Cell::not_available());
@@ -149,8 +150,9 @@ std::string frontier_text(const FrontierFound& frontier) {
   }
   text += "\nLevers:\n";
   for (const LeverTried& lever : frontier.levers) {
-    text += wrap(fmt::format("{}, {} tried; more: {}", lever.name,
-                             format_counted(lever.remedies.size(), "value"), lever.more), "  ", "    ");
+    text += wrap(
+        fmt::format("{}, {} tried; more: {}", lever.name, format_counted(lever.remedies.size(), "value"), lever.more),
+        "  ", "    ");
     for (const std::string& sentence : lever.sufficient) text += wrap(sentence, "    ", "    ");
     for (const PartAloneFound& part : lever.alone) text += wrap(part.sentence, "    ", "    ");
   }
@@ -161,8 +163,9 @@ std::string frontier_plot(const AdviceResult& advice, const PlotStyle& style) {
   if (!advice.frontier) return "";
   std::vector<PlotLine> lines;
   for (const FrontierMember& member : advice.frontier->members) {
-      const double bytes = member.figures.idle_bytes.value_or(member.figures.peak_bytes);
-    lines.push_back({(member.is_knee ? "* " : "") + member.remedy.value_or("today"), {{{bytes, member.figures.cpu_s * 1e9}}}});
+    const double bytes = member.figures.idle_bytes.value_or(member.figures.peak_bytes);
+    lines.push_back(
+        {(member.is_knee ? "* " : "") + member.remedy.value_or("today"), {{{bytes, member.figures.cpu_s * 1e9}}}});
   }
   const Figures& first = advice.frontier->members.front().figures;
   const char* const memory = first.idle_bytes ? goal_words(Goal::kIdle, first) : goal_words(Goal::kMemory);

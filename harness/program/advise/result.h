@@ -75,9 +75,10 @@ struct Recommendation {
   FIELD(OrNull<Alternative>, faster_still,
         "A better remedy that was not recommended because it takes too much memory (for the goals memory and idle: too"
         " much CPU time).");
-  FIELD(std::optional<Alternative>, less_at_idle,
-        "For the goal memory: a remedy that takes less memory at idle than the recommendation. Absent if no remedy takes "
-        "a tenth less.");
+  FIELD(
+      std::optional<Alternative>, less_at_idle,
+      "For the goal memory: a remedy that takes less memory at idle than the recommendation. Absent if no remedy takes "
+      "a tenth less.");
   FIELD(OrNull<Alternative>, without_preload,
         "The best remedy that keeps the program's own allocator, if another allocator is recommended.");
   std::string for_program;  ///< advice on how the program itself can avoid the zeroing; not in the document
@@ -142,7 +143,8 @@ struct TriedRemedy : Remedy {
         "memory that was too much; empty in all other cases.",
         kMayBeEmpty);
   FIELD(bool, heavy,
-        "Whether the remedy takes more memory (for the goals memory and idle: more CPU time) than a recommended remedy may "
+        "Whether the remedy takes more memory (for the goals memory and idle: more CPU time) than a recommended remedy "
+        "may "
         "take.");
   FIELD(bool, confirmed, "Whether ratios and verdict are from the pairs of runs of a confirmation.");
   FIELD(std::size_t, runs, "Number of runs under the remedy.");
@@ -216,7 +218,8 @@ struct FrontierFound {
   FIELD(Goal, steer, "The cost that chose the values: page faults if they repeat, and otherwise CPU time.",
         one_of("faults|cpu"));
   FIELD(OrNull<double>, most_extra_bytes,
-        "Memory that a member may take beyond the unchanged program, at the peak and at idle; null without --max-memory.");
+        "Memory that a member may take beyond the unchanged program, at the peak and at idle; null without "
+        "--max-memory.");
   FIELD(OrNull<Goal>, wanted, "The goal of the command line; null if the first goal with a proven gain was chosen.");
   FIELD(std::string, rule, "The rule that chose the recommended setting, in words.", kMayBeEmpty);
   FIELD(std::vector<FrontierMember>, members,

@@ -16,8 +16,8 @@ namespace {
 /// Maximum number of confirmations. Each confirmation has an equal part of alpha (Bonferroni).
 constexpr std::size_t kMostConfirmations = 2;
 
-/// Returns the logarithm of the remedy's metric divided by the unchanged program's, for each pair in which both runs have
-/// the metric.
+/// Returns the logarithm of the remedy's metric divided by the unchanged program's, for each pair in which both runs
+/// have the metric.
 std::vector<double> log_ratios_of(const Confirmation& confirmation, Goal goal) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < confirmation.present.size(); ++i) {

@@ -17,8 +17,8 @@ ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory", "idle")
 inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory, Goal::kIdle};
 /// Whether the goal is memory: the peak, or the memory at idle.
 inline constexpr bool is_memory(Goal goal) { return goal == Goal::kMemory || goal == Goal::kIdle; }
-/// Returns the metric that a recommended remedy may not increase much: CPU time if the goal is memory, and otherwise peak
-/// memory.
+/// Returns the metric that a recommended remedy may not increase much: CPU time if the goal is memory, and otherwise
+/// peak memory.
 inline constexpr Goal price_of(Goal goal) { return is_memory(goal) ? Goal::kCpu : Goal::kMemory; }
 
 /// Returns the names of the goals, as --goal and the document write them.

@@ -19,7 +19,8 @@ std::string note_of(const TriedRemedy& row) {
 
 /// Makes a table of the given columns and one column for each metric.
 Table table_of(std::vector<Column> columns) {
-  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 6}, {"wall", 6}, {"faults", 6}, {"peak", 6}, {"idle", 6}};
+  constexpr std::pair<const char*, std::size_t> kFigures[] = {
+      {"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 7}, {"idle", 7}};
   for (const auto& [name, width] : kFigures) {
     columns.push_back(right_text(name, width));
   }
@@ -33,7 +34,7 @@ void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row) {
 }
 
 std::string tried_text(const AdviceResult& advice) {
-  constexpr std::size_t kName = 25;
+  constexpr std::size_t kName = 20;
   Table table = table_of({{"tried: ratio to unchanged", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const bool fits = row.name.size() <= kName;
@@ -75,7 +76,8 @@ std::string figures_sentence(const Measured<Figures>& figures) {
   return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}, {} {}.",
                      format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
                      format_count(static_cast<std::uint64_t>(figures->faults)),
-                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), goal_words(Goal::kIdle, *figures), idle);
+                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), goal_words(Goal::kIdle, *figures),
+                     idle);
 }
 
 /// Returns sentences about how remedies were confirmed, and about the noise.

@@ -63,8 +63,8 @@ class TargetRunner {
   std::optional<std::uint64_t> reference_;  ///< hash of the first unchanged run's output
   std::optional<std::uint64_t> last_output_;
   double longest_s_ = 0;
-  double peak_bytes_ = 0;   ///< peak memory of the unchanged runs
-  std::string last_tried_;  ///< variables of the last run with a remedy
+  double peak_bytes_ = 0;               ///< peak memory of the unchanged runs
+  std::string last_tried_;              ///< variables of the last run with a remedy
   std::map<Variables, unsigned> runs_;  ///< number of runs with these variables
 };
 

@@ -52,8 +52,7 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
 std::string change_text(const Confirmation& confirmation, Goal goal) {
   const TimeVerdict& verdict = verdict_of(confirmation, goal);
   const char* const name = goal_words(goal, confirmation.present.front());
-  return fmt::format("{} {} -> {} ({})", name,
-                     value_text(goal, median(figures(confirmation.present, goal))),
+  return fmt::format("{} {} -> {} ({})", name, value_text(goal, median(figures(confirmation.present, goal))),
                      value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
 }
 
@@ -157,11 +156,10 @@ std::optional<Alternative> less_at_idle(const Advice& advice) {
   }
   if (!best) return {};
   const Remedy& remedy = advice.catalogue.remedies[*best];
-  return Alternative{
-      remedy.name, paste_text(remedy),
-      fmt::format("The {} falls from {} to {} with {} ({} the peak memory): --goal idle confirms it.",
-                  goal_words(Goal::kIdle), value_text(Goal::kIdle, present), value_text(Goal::kIdle, least), remedy.name,
-                  times_of(advice, *best, Goal::kMemory))};
+  return Alternative{remedy.name, paste_text(remedy),
+                     fmt::format("The {} falls from {} to {} with {} ({} the peak memory): --goal idle confirms it.",
+                                 goal_words(Goal::kIdle), value_text(Goal::kIdle, present),
+                                 value_text(Goal::kIdle, least), remedy.name, times_of(advice, *best, Goal::kMemory))};
 }
 
 /// Returns the best remedy that keeps the program's own allocator, if the winner uses another allocator.
@@ -336,10 +334,9 @@ Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal
   if (confirmation != nullptr && !confirmation->verdicts.empty()) {
     const TimeVerdict& verdict = verdict_of(*confirmation, goal);
     const TimeRatio ratio = ratio_of(verdict);
-    // Without a measured pair, the verdict has no interval.
-    if (verdict.interval95.low != 0 || verdict.interval95.high != 0 || goal != Goal::kIdle) {
-      return Ratio{ratio.median, ratio.low, ratio.high};
-    }
+    // With few measured pairs, the interval is infinite or empty. Other runs may have the metric.
+    const bool known = goal != Goal::kIdle || verdict.interval95.low != 0 || verdict.interval95.high != 0;
+    if (known && std::isfinite(ratio.high)) return Ratio{ratio.median, ratio.low, ratio.high};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
   if (ratios[remedy].empty()) {

@@ -27,7 +27,8 @@ struct Lever {
   FIELD(std::optional<std::uint64_t>, from, "The smallest value, if each value is twice the one before.");
   FIELD(std::optional<std::uint64_t>, to, "The largest value, if each value is twice the one before.");
   FIELD(std::optional<std::string>, today,
-        "The allocator's default, which is one of the values. Absent if the default adapts to the program, depends on the "
+        "The allocator's default, which is one of the values. Absent if the default adapts to the program, depends on "
+        "the "
         "version, or is not the same as setting the value.");
   FIELD(std::string, words, "The effect of a value; {} stands for the value.");
   FIELD(std::string, more, "The gain and the price of more.");

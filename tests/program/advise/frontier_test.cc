@@ -167,7 +167,8 @@ TEST(Frontier, TakesNoMoreRunsThanItSays) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Levers levers;
     for (std::size_t first = 2; first < 10; ++first) {
-      levers.add(first, {}, {.cpu = 1 - 0.08 * static_cast<double>(first), .idle = 1 + 0.1 * static_cast<double>(first)});
+      levers.add(first, {},
+                 {.cpu = 1 - 0.08 * static_cast<double>(first), .idle = 1 + 0.1 * static_cast<double>(first)});
     }
     const FrontierResult found = levers.search({}, seed);
     EXPECT_LE(found.search.runs.size(), most_frontier_runs(levers.candidates, levers.axes, {}));
