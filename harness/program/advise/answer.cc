@@ -318,6 +318,11 @@ std::string headline(const AdviceResult& advice) {
     return fmt::format("No remedy for {} is known yet: {}.", subject, tried) + unchanged_text(advice);
   if (advice.remedies.empty())
     return fmt::format("Nothing helps {}: no remedy is known for its zeroing.", subject) + unchanged_text(advice);
+  if (advice.frontier && advice.frontier->members.size() > 1) {
+    return fmt::format("{} of {}: each setting that takes less of one metric takes too much of another.", tried,
+                       subject) +
+           unchanged_text(advice);
+  }
   const bool any_goal = advice.frontier && !advice.frontier->wanted;
   return fmt::format("Nothing helps {}: {}, and none is confirmed to take less {}.", subject, tried,
                      any_goal ? "CPU time or memory" : goal_words(advice.method.goal)) +

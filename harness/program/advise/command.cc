@@ -14,6 +14,7 @@
 #include "files/output_file.h"
 #include "os/print.h"
 #include "replay/run.h"
+#include "run/figures.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -94,13 +95,20 @@ Request request_of(const Options& options) {
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs(options.allocators)) inputs.push_back(std::move(library));
   if (!options.input.empty()) inputs.push_back({"--input", options.input});
-  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, inputs);
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}, {"--svg", options.svg}}, inputs);
   return request;
 }
 
 void show(const Options& options, const AdviceResult& result) {
   if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
   if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
+  if (!options.svg.empty()) {
+    try {
+      write_file(options.svg, draw_svg("frontier", json_text(advise_json(result))));
+    } catch (const MachineError& failure) {
+      print_text(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
+    }
+  }
   if (options.json == "-" || options.markdown == "-") return;
   print_lines(stdout, wants_full_text() ? advise_text(result) : answer_text(advise_answer(result)));
   if (options.plot) print_lines(stdout, frontier_plot(result, plot_style()));
@@ -108,7 +116,8 @@ void show(const Options& options, const AdviceResult& result) {
 
 /// Shows a file of --json. The file has no call sites.
 ExitStatus show_again(const Options& options) {
-  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, {{"--read", options.read}});
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}, {"--svg", options.svg}},
+                {{"--read", options.read}});
   show(options, read_advise(read_document(options.read, "advise", "give a file of zerotax advise --json")));
   return ExitStatus::kDone;
 }
@@ -176,6 +185,9 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .excludes({"--memory"})
       .shown_as("MEMORY");
   add_plot_option(arguments, options->plot, "CPU time over memory of the settings").needs({"--frontier", "--read"});
+  arguments.option("--svg", options->svg, "draw the settings of --frontier to this file")
+      .path()
+      .needs({"--frontier", "--read"});
   arguments.flag("--all", options->all, "try all remedies, including those that the recording makes unlikely to help");
   add_read(arguments, options->read);
   add_json(arguments, options->json);

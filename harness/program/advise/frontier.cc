@@ -191,7 +191,10 @@ class Frontier {
   /// Returns the differences that do not count: a share of the unchanged cost, or bytes.
   [[nodiscard]] double tolerance(Goal goal) const {
     if (!is_memory(goal)) return std::max(method_.near, 2 * noise_of_present(found_.search.runs, goal));
-    const double bytes = std::max(0.02 * present_figure(Goal::kMemory), 0.5 * kNoticeable);
+    // A mean depends on the times of the samples.
+    const bool is_mean =
+        goal == Goal::kIdle && found_.search.runs.front().trial.figures.idle_measure == IdleMeasure::kMean;
+    const double bytes = std::max((is_mean ? 0.1 : 0.02) * present_figure(Goal::kMemory), 0.5 * kNoticeable);
     return std::max(bytes / std::max(1.0, present_figure(goal)), 3 * noise_of_present(found_.search.runs, goal));
   }
 
@@ -310,14 +313,14 @@ class Frontier {
   }
 
   /// Returns the knee for a goal: of the members that keep kKept of the best gain, the member that takes least memory
-  /// (for a goal of memory: least CPU time).
-  [[nodiscard]] std::optional<std::size_t> knee(Goal goal) const {
-    const bool is_wanted = method_.wanted == goal;
+  /// (for a goal of memory: least CPU time). A goal of memory may multiply the CPU time by other_ratio, or by any
+  /// ratio.
+  [[nodiscard]] std::optional<std::size_t> knee(Goal goal, bool at_any_price) const {
     std::vector<std::size_t> able;
     double best = 1;
     for (const std::size_t member : found_.members) {
       if (!is_less(member, goal) || !is_within(found_.search, method_, member)) continue;
-      if (!is_wanted && is_memory(goal) && ratio(member, Goal::kCpu).value_or(1) > method_.other_ratio) continue;
+      if (!at_any_price && is_memory(goal) && ratio(member, Goal::kCpu).value_or(1) > method_.other_ratio) continue;
       able.push_back(member);
       best = std::min(best, ratio(member, goal).value_or(1));
     }
@@ -342,12 +345,12 @@ class Frontier {
     for (const Goal goal : {Goal::kCpu, Goal::kIdle, Goal::kMemory}) {
       if (method_.wanted || !result.complete) break;
       found_.goal = goal;
-      if (knee(goal)) break;
+      if (knee(goal, false)) break;
       found_.goal = Goal::kCpu;
     }
-    if (result.complete) result.winner = knee(found_.goal);
+    if (result.complete) result.winner = knee(found_.goal, method_.wanted.has_value());
     for (const Goal goal : {Goal::kCpu, Goal::kIdle, Goal::kMemory}) {
-      const auto best = result.complete ? knee(goal) : std::nullopt;
+      const auto best = result.complete ? knee(goal, true) : std::nullopt;
       if (best && best != result.winner) found_.knees.emplace_back(goal, *best);
     }
     for (Confirmation& each : result.confirmations) {

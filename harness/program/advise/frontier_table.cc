@@ -41,8 +41,8 @@ PartAloneFound part_alone(const Advice& advice, const PartAlone& part) {
   PartAloneFound found;
   found.harms = ratio && ratio->median > 1 + advice.request.method.band;
   found.sentence =
-      fmt::format("{} alone {} {} times the {} ({} of {}).", line, found.harms ? "harms:" : "takes", ratio_text(ratio),
-                  goal_words(steer), ratio_text(joint), advice.catalogue.remedies[part.joint].name);
+      fmt::format("{} alone {} {} times the {} (with {}: {}).", line, found.harms ? "harms:" : "takes",
+                  ratio_text(ratio), goal_words(steer), advice.catalogue.remedies[part.joint].name, ratio_text(joint));
   return found;
 }
 
@@ -85,6 +85,7 @@ LeverTried lever_tried(const Advice& advice, std::size_t at) {
   for (const SufficientValue& each : advice.found.sufficient) {
     if (each.axis != at) continue;
     const Measured<Ratio> ratio = remedy_ratio(advice, each.candidate, each.goal);
+    if (!ratio || ratio->median > 1 - advice.request.method.band) continue;  // the rounds did not confirm the gain
     tried.sufficient.push_back(fmt::format("{} keeps {:.0f} % of the gain: {} times the {}.",
                                            advice.catalogue.remedies[each.candidate].name, 100 * kKept,
                                            ratio_text(ratio), goal_words(each.goal)));
@@ -141,7 +142,8 @@ Table frontier_table(const FrontierFound& frontier) {
 }
 
 std::string frontier_text(const FrontierFound& frontier) {
-  std::string text = "\n" + frontier_table(frontier).text() + "\n" + wrap(frontier.rule);
+  std::string text = "\n" + frontier_table(frontier).text();
+  if (!frontier.rule.empty()) text += "\n" + wrap(frontier.rule);
   for (const FrontierMember& member : frontier.members) {
     if (!member.remedy) continue;
     text += "\n" + *member.remedy + "\n  " + member.line + "\n";

@@ -35,7 +35,7 @@ void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row) {
 
 std::string tried_text(const AdviceResult& advice) {
   constexpr std::size_t kName = 20;
-  Table table = table_of({{"tried: ratio to unchanged", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
+  Table table = table_of({{"tried, with ratios", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const bool fits = row.name.size() <= kName;
     if (!fits) table.note(row.name);

@@ -203,6 +203,9 @@ std::string nothing_text(const Advice& advice) {
                        format_percent(recorded.share(Cause::kByHand).value_or(0)),
                        recorded.tax.advice_is_for_program ? " " + recorded.tax.advice : "");
   }
+  if (advice.frontier && !advice.found.members.empty()) {
+    return "No setting is recommended: each that takes less of one metric takes too much of another.";
+  }
   if (advice.frontier) return "No setting is proven to take less CPU time or memory.";
   const std::vector<Standing>& standings = advice.result.standings;
   const bool tried = std::any_of(standings.begin(), standings.end(),
