@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -25,12 +26,50 @@
 namespace zerotax {
 namespace {
 
-/// The memory of the processes that a meter runs, sampled while they run. Keeps the largest simultaneous sum.
+/// Finds the moments at which a program is idle.
+class IdleWatch {
+ public:
+  /// Call often, with the program's processes. Returns true at the end of each period of kIdle_ns in which the
+  /// processes used under kIdleShare of a CPU.
+  bool is_idle(const std::vector<pid_t>& processes, std::int64_t now_ns);
+
+ private:
+  static constexpr std::int64_t kIdle_ns = 300'000'000;
+  static constexpr std::int64_t kIdleShare = 100;
+
+  std::vector<pid_t> processes_;
+  std::int64_t since_ns_ = 0;
+  std::int64_t cpu_ns_ = 0;  ///< CPU time of the processes at `since_ns_`
+};
+
+/// Whether a thread runs or waits for a CPU. On a busy machine, a thread that waits for a CPU uses no CPU time.
+bool any_thread_runs(const std::vector<pid_t>& processes) {
+  for (const pid_t pid : processes) {
+    for (const pid_t thread : process_threads(pid)) {
+      const auto facts = process_facts(thread);
+      if (facts && (facts->state == 'R' || facts->state == 'D')) return true;
+    }
+  }
+  return false;
+}
+
+bool IdleWatch::is_idle(const std::vector<pid_t>& processes, std::int64_t now_ns) {
+  std::int64_t cpu = 0;
+  for (const pid_t pid : processes) cpu += process_cpu_ns(pid).value_or(0);
+  const bool same = processes == processes_ && !processes.empty() && cpu - cpu_ns_ <= kIdle_ns / kIdleShare;
+  if (same && now_ns - since_ns_ < kIdle_ns) return false;
+  processes_ = processes;
+  since_ns_ = now_ns;
+  cpu_ns_ = cpu;
+  return same && !any_thread_runs(processes);
+}
+
+/// The memory of the processes that a meter runs, sampled while they run. Keeps the largest simultaneous sum, and the
+/// memory of the last idle moment.
 class TreeMemory {
  public:
-  /// `limit` is in bytes; 0 for no limit. With `clients`, children of the meter that lead sessions are left out, except
-  /// the first such child.
-  TreeMemory(std::uint64_t limit, bool clients) : limit_(limit), clients_(clients) {}
+  explicit TreeMemory(const MeteredCommand& command)
+      : limit_(command.memory_limit), clients_(!command.client.empty()), waits_(command.wait_until_idle) {}
 
   /// Takes a sample of the descendants of a meter. A sample is cheap while there is one process, or while the sum
   /// cannot be a new peak. Returns false if the descendants use more memory than the limit.
@@ -41,21 +80,37 @@ class TreeMemory {
   /// process.
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
+  /// Returns the memory at the last idle moment, or the mean.
+  [[nodiscard]] Measured<IdleMemory> idle_memory() const;
+
  private:
   std::vector<pid_t> processes(pid_t meter);
+  void look_for_idle(pid_t meter, const std::vector<pid_t>& found, std::uint64_t sum_of_rss);
 
   std::uint64_t limit_;
-  bool clients_;
+  bool clients_;  ///< children of the meter that lead sessions are clients, except the first such child
+  bool waits_;    ///< whether the meter waits for a signal at an idle moment
   pid_t first_ = 0;
   std::uint64_t peak_of_several_ = 0;
   std::int64_t next_ns_ = 0;       ///< time before which no sample is taken, because sampling a process of many threads
                                    ///< takes a while
   std::int64_t next_walk_ns_ = 0;  ///< time before which no page tables are walked
+  std::int64_t next_mean_ns_ = 0;  ///< time before which no page tables are walked for the mean
+  IdleWatch watch_;
+  std::optional<std::uint64_t> idle_;  ///< bytes at the last idle moment
+  double byte_ns_ = 0;           ///< sum of the samples' bytes, each multiplied by the time since the sample before
+  std::int64_t sampled_ns_ = 0;  ///< sum of these times
+  unsigned samples_ = 0;
+  std::int64_t last_ns_ = 0;  ///< time of the last sample; 0 without a sample
 };
 
 /// Samples take at most 1/kShare of the time, and walks of page tables at most 1/kWalkShare (10 ms per GiB).
 constexpr std::int64_t kShare = 10;
 constexpr std::int64_t kWalkShare = 4;
+/// Walks of page tables for the mean take at most 1/kMeanWalkShare of the time.
+constexpr std::int64_t kMeanWalkShare = 20;
+/// Minimum number of samples of a mean.
+constexpr unsigned kFewestSamples = 10;
 
 std::uint64_t sum_of(const std::vector<pid_t>& processes, bool pss) {
   std::uint64_t sum = 0;
@@ -70,10 +125,31 @@ std::vector<pid_t> TreeMemory::processes(pid_t meter) {
   std::vector<pid_t> found;
   for (const pid_t child : process_children(meter)) {
     if (first_ == 0) first_ = child;
-    if (clients_ && child != first_ && ::getsid(child) == child) continue;
+    if (clients_ && child != first_ && ::getsid(child) == child) {
+      idle_.reset();  // only memory after the last client counts
+      continue;
+    }
     for (const pid_t each : process_tree(child)) found.push_back(each);
   }
   return found;
+}
+
+void TreeMemory::look_for_idle(pid_t meter, const std::vector<pid_t>& found, std::uint64_t sum_of_rss) {
+  const std::int64_t now = monotonic_ns();
+  if (watch_.is_idle(found, now)) {
+    idle_ = found.size() < 2 ? sum_of_rss : sum_of(found, true);
+    if (waits_) ::kill(meter, SIGUSR1);
+  }
+  if (found.empty() || sum_of_rss == 0 || now < next_mean_ns_) return;
+  const std::int64_t cpu_before = thread_cpu_ns();
+  const std::uint64_t sum = found.size() < 2 ? sum_of_rss : sum_of(found, true);
+  if (found.size() > 1) next_mean_ns_ = monotonic_ns() + kMeanWalkShare * (thread_cpu_ns() - cpu_before);
+  if (last_ns_ != 0) {
+    byte_ns_ += static_cast<double>(sum) * static_cast<double>(now - last_ns_);
+    sampled_ns_ += now - last_ns_;
+    ++samples_;
+  }
+  last_ns_ = now;
 }
 
 bool TreeMemory::sample(pid_t meter) {
@@ -85,6 +161,7 @@ bool TreeMemory::sample(pid_t meter) {
   // This sum counts each page once per process, so it is an upper bound.
   const std::uint64_t most = sum_of(found, false);
   const bool may_exceed = limit_ != 0 && most > limit_;
+  look_for_idle(meter, found, most);
   next_ns_ = monotonic_ns() + kShare * (thread_cpu_ns() - cpu);
   if (found.size() < 2) return !may_exceed;
   if (most <= peak_of_several_ || (began < next_walk_ns_ && !may_exceed)) return true;
@@ -93,6 +170,14 @@ bool TreeMemory::sample(pid_t meter) {
   peak_of_several_ = std::max(peak_of_several_, sum);
   next_walk_ns_ = monotonic_ns() + kWalkShare * (thread_cpu_ns() - cpu_before);
   return limit_ == 0 || sum <= limit_;
+}
+
+Measured<IdleMemory> TreeMemory::idle_memory() const {
+  if (idle_) return IdleMemory{static_cast<std::int64_t>(*idle_), true};
+  if (clients_ && !waits_) return NotAvailable{"the server was not left running after its load"};
+  if (clients_) return NotAvailable{"the server was not idle within a second after its load"};
+  if (samples_ < kFewestSamples) return NotAvailable{"the program ended before its memory was sampled ten times"};
+  return IdleMemory{static_cast<std::int64_t>(byte_ns_ / static_cast<double>(sampled_ns_)), false};
 }
 
 std::vector<std::string> words_for_meter(const MeteredCommand& command) {
@@ -107,6 +192,7 @@ std::vector<std::string> words_for_meter(const MeteredCommand& command) {
   add("-c", command.client);
   add("-r", command.ready);
   if (command.terminate) words.emplace_back("-t");
+  if (command.wait_until_idle) words.emplace_back("-w");
   if (command.only_these_variables) words.emplace_back("-x");
   for (const auto& [key, value] : command.environment) add("-v", std::string(key).append("=").append(value));
   words.insert(words.end(), {"--", command.program});
@@ -151,7 +237,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   child.capture = true;
   child.timeout = command.timeout;
   child.fixed_layout = command.fixed_layout;
-  TreeMemory memory(command.memory_limit, !command.client.empty());
+  TreeMemory memory(command);
   bool too_large = false;
   const auto sample = [&](pid_t meter) {
     too_large = !memory.sample(meter);
@@ -180,6 +266,7 @@ MeteredRun run_metered(const MeteredCommand& command, const std::function<void()
   }
   if (read_line(result.output, run)) {
     run.end = MeteredRun::End::kEnded;
+    if (command.sum_memory) run.idle_memory = memory.idle_memory();
     run.peak_bytes = std::max(run.peak_bytes, static_cast<std::int64_t>(memory.peak_of_several()));
   } else {
     run.why_not_started = "its meter failed: " + first_characters(printable(result.errors), 200);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/measured.h"
+
 namespace zerotax {
 
 /// A program that build/libexec/run-metered (run/process) runs to its end in the background.
@@ -22,12 +24,22 @@ struct MeteredCommand {
   std::string client;                ///< for a server: shell command of its client, which is not counted; `output` is
                                      ///< then the client's output
   std::string ready;                 ///< for a server: shell command that is repeated until it succeeds
-  bool terminate = false;  ///< end the server with SIGTERM after the client; otherwise the client must end the
-                           ///< server
+  bool terminate = false;        ///< end the server with SIGTERM after the client; otherwise the client must end the
+                                 ///< server
+  bool wait_until_idle = false;  ///< with `terminate` and sum_memory: wait at most a second after the client for the
+                                 ///< server's idle memory
   std::chrono::milliseconds timeout{60'000};
   bool fixed_layout = false;  ///< same as ChildCommand::fixed_layout (os/child.h)
   bool sum_memory = false;    ///< sample the total memory of the program's processes, for memory_limit and peak_bytes
   std::uint64_t memory_limit = 0;  ///< maximum bytes of all processes of the program together; 0 for no limit
+};
+
+/// The memory that a program's processes hold while they do nothing. It is the RSS of a single process, and the sum of
+/// PSS of several processes if PSS can be read.
+struct IdleMemory {
+  std::int64_t bytes = 0;
+  bool idle = false;  ///< whether the memory is from an idle moment, at which no thread could run, and the processes
+                      ///< had used under 1 % of a CPU for 300 ms; otherwise it is the mean over the whole run
 };
 
 /// The end of a command, and the resources that the command and its descendants used.
@@ -45,6 +57,9 @@ struct MeteredRun {
   std::int64_t wall_ns = 0;     ///< elapsed time of the client if there is one, and otherwise of the program
   std::int64_t peak_bytes = 0;  ///< peak resident set of the largest process; with sum_memory the largest sum at one
                                 ///< time
+  /// With sum_memory: memory at the last idle moment, for a server after its client. A program that is no server and
+  /// was never idle has its mean.
+  Measured<IdleMemory> idle_memory{NotAvailable{"its memory was not sampled"}};
   std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC
   int pid = 0;
 };

@@ -29,13 +29,14 @@ class SearchRuns {
   using Name = std::function<std::string(std::size_t candidate)>;
   SearchRuns(RunOnce run, Name name) : run_(std::move(run)), name_(std::move(name)) {}
 
-  SearchResult search(const std::vector<Candidate>& candidates, const SearchMethod& method) {
-    return search_remedies(
-        candidates, method, [this](std::size_t candidate) { return once(candidate); },
-        [this](const std::string& what, std::size_t runs) {
-          part_ = std::make_unique<Experiment>(what);
-          part_->expect(runs, static_cast<double>(runs));
-        });
+  RunOnce run() {
+    return [this](std::size_t candidate) { return once(candidate); };
+  }
+  OnPart on_part() {
+    return [this](const std::string& what, std::size_t runs) {
+      part_ = std::make_unique<Experiment>(what);
+      part_->expect(runs, static_cast<double>(runs));
+    };
   }
 
  private:
@@ -90,12 +91,18 @@ void choose(Advice& advice, const Others& others) {
   const Situation situation{advice.allocator, &advice.recording, all, has_huge_pages(advice.environment),
                             advice.inside};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
+  if (request.frontier) {
+    // Values of levers replace the known settings. Other allocators have their defaults.
+    std::erase_if(advice.catalogue.remedies,
+                  [](const Remedy& remedy) { return !remedy.parts.empty() || !remedy.causes.empty(); });
+    advice.catalogue.not_tried.clear();
+    advice.levers = add_levers(situation, advice.catalogue);
+  }
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }
 
-void announce(const std::vector<Candidate>& candidates, const SearchMethod& method, double wall_s) {
+void announce(std::size_t runs, double wall_s) {
   constexpr double kWorthSaying_s = 20;
-  const std::size_t runs = most_runs(candidates, method);
   const double seconds = static_cast<double>(runs) * wall_s;
   if (seconds < kWorthSaying_s) return;
   print_text(stderr, "zerotax: at most {} runs of {} each, about {} in total\n", runs, format_ns(wall_s * 1e9),
@@ -111,6 +118,29 @@ Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& var
   } catch (const MachineError& error) {
     return NotAvailable{error.what()};
   }
+}
+
+/// Searches among the remedies of the catalogue.
+void search(Advice& advice, TargetRunner& runner, const std::vector<TargetRunner::Variables>& variables) {
+  const std::vector<Remedy>& remedies = advice.catalogue.remedies;
+  const std::vector<Candidate> candidates = candidates_of(remedies);
+  const auto run = [&](std::size_t candidate) {
+    return candidate == kPresent ? runner.run_present()
+                                 : runner.run(variables[candidate], remedies[candidate].launcher);
+  };
+  SearchRuns runs(run, [&](std::size_t candidate) { return remedies[candidate].name; });
+  SearchMethod& method = advice.request.method;
+  if (!advice.frontier) {
+    announce(most_runs(candidates, method), runner.wall_s());
+    advice.result = search_remedies(candidates, method, runs.run(), runs.on_part());
+    return;
+  }
+  std::vector<Axis> axes;
+  for (const ChosenLever& lever : advice.levers) axes.push_back(lever.axis);
+  announce(most_frontier_runs(candidates, axes, *advice.frontier), runner.wall_s());
+  advice.found = search_frontier(candidates, axes, *advice.frontier, runs.run(), runs.on_part());
+  advice.result = std::move(advice.found.search);
+  method.goal = advice.found.goal;
 }
 
 constexpr unsigned kPairs = 20;
@@ -135,14 +165,23 @@ Advice advise(const Request& request) {
   Others others = others_of(request);
   choose(advice, others);
   TargetRunner runner(request.target);
-  if (runner.run_present().end == Trial::End::kStopped) return advice;
+  const Trial first = runner.run_present();
+  if (first.end == Trial::End::kStopped) return advice;
+  if (request.method.goal == Goal::kIdle && !first.figures.idle_bytes) {
+    throw UsageError("--goal idle: " + first.figures.idle_bytes.why(), "give another --goal");
+  }
   bool stopped = false;
   advice.recording = record_or_not(runner, {}, {}, stopped);
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   const std::string library = recording ? recording->allocator_file : "libc.so.6";
   advice.allocator = record::present_allocator(library);
-  if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
+  if (request.frontier) {
+    advice.frontier = FrontierMethod{request.method, request.wanted, {}};
+    if (!request.max_memory.empty()) {
+      advice.frontier->most_extra_bytes = extra_bytes(request.max_memory, first.figures.peak_bytes);
+    }
+  } else if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
     advice.nothing_to_gain = advice.complete = true;
     advice.catalogue = {};
     return advice;
@@ -150,20 +189,13 @@ Advice advise(const Request& request) {
   if (recording) advice.inside = record::allocators_inside(recording->files);
   if (request.allocators.empty()) leave_out(others, advice.allocator.name);
   choose(advice, others);
-  advice.request.method.brief =
-      !request.all && is_about_time(request.method.goal) && recording && by_hand_dominates(*recording);
+  advice.request.method.brief = !request.all && !request.frontier && is_about_time(request.method.goal) && recording &&
+                                by_hand_dominates(*recording);
   const std::vector<Remedy>& remedies = advice.catalogue.remedies;
   std::vector<TargetRunner::Variables> variables;
   variables.reserve(remedies.size());
   for (const Remedy& remedy : remedies) variables.push_back(environment_of(remedy));
-  const auto run = [&](std::size_t candidate) {
-    return candidate == kPresent ? runner.run_present()
-                                 : runner.run(variables[candidate], remedies[candidate].launcher);
-  };
-  announce(candidates_of(remedies), advice.request.method, runner.wall_s());
-  advice.result = SearchRuns(run, [&](std::size_t candidate) {
-                    return remedies[candidate].name;
-                  }).search(candidates_of(remedies), advice.request.method);
+  search(advice, runner, variables);
   advice.complete = advice.result.complete;
   if (!advice.complete || !advice.result.winner) return advice;
   const std::size_t winner = *advice.result.winner;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/frontier.h"
 #include "advise/recording.h"
 #include "advise/remedy.h"
 #include "advise/search.h"
@@ -33,6 +34,20 @@ struct Situation {
 Catalogue make_catalogue(const Situation& situation, const std::vector<Allocator>& others,
                          const std::vector<Remedy>& settings);
 
+/// A lever of an allocator in the program. The values of the axis are remedies of the catalogue.
+struct ChosenLever {
+  std::string name;  ///< "glibc: trim threshold"
+  std::string more;
+  Axis axis;
+};
+
+/// Adds all values of the levers of the program's allocators to the catalogue.
+std::vector<ChosenLever> add_levers(const Situation& situation, Catalogue& catalogue);
+
+/// Returns the bytes that a word of --max-memory allows beyond `peak` bytes: "+10%" is a share of the peak, "+64MiB"
+/// are bytes. Throws UsageError.
+double extra_bytes(const std::string& word, double peak);
+
 /// Other allocators that can be preloaded.
 struct Others {
   std::vector<Allocator> allocators;
@@ -56,6 +71,9 @@ struct Request {
   std::vector<std::string> env;         ///< words of --env
   bool settings_only = false;           ///< whether to leave out other allocators
   bool all = false;                     ///< whether to try all remedies, regardless of the recording
+  bool frontier = false;                ///< whether to search the values of levers in place of the known remedies
+  std::optional<Goal> wanted;           ///< goal of the command line, if given
+  std::string max_memory;               ///< word of --max-memory; may be empty
 };
 
 /// All inputs and results of one search for a remedy.
@@ -69,8 +87,11 @@ struct Advice {
   bool nothing_to_gain = false;  ///< whether zeroing costs so little that the search tries no remedy
   Catalogue catalogue;
   SearchResult result;
-  std::optional<Recording> after;    ///< recording of a run with the recommended remedy
-  std::optional<double> startup_ms;  ///< milliseconds that the recommended remedy adds to the start of a program
+  std::vector<ChosenLever> levers;         ///< levers that a search for the frontier tried
+  std::optional<FrontierMethod> frontier;  ///< the method of that search
+  FrontierResult found;                    ///< its result; `result` has the runs
+  std::optional<Recording> after;          ///< recording of a run with the recommended remedy
+  std::optional<double> startup_ms;        ///< milliseconds that the recommended remedy adds to the start of a program
   bool complete = false;
 };
 
@@ -97,11 +118,11 @@ Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal
 /// Returns the confirmation of a remedy, or nullptr if there was no confirmation.
 const Confirmation* confirmation_of(const Advice& advice, std::size_t remedy);
 
-/// Returns the verdict on one goal of a finished confirmation.
-inline const TimeVerdict& verdict_of(const Confirmation& confirmation, Goal goal) {
-  return confirmation.verdicts[static_cast<std::size_t>(goal)];
-}
-
 Recommendation recommendation(const Advice& advice);
+
+/// Returns how a confirmation changed a metric: "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)".
+std::string change_text(const Confirmation& confirmation, Goal goal);
+
+FrontierFound frontier_found(const Advice& advice);
 
 }  // namespace zerotax::advise

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "advise/loads.h"
 #include "advise/result.h"
@@ -18,7 +19,7 @@ namespace zerotax::advise {
 namespace {
 
 constexpr double kShown = 0.99;  ///< Largest ratio that the table shows as a gain: a gain of 1 %.
-constexpr std::size_t kLongestName = 46;
+constexpr std::size_t kLongestName = 42;
 
 std::string subject_of(const AdviceResult& advice) {
   const std::vector<std::string>& words = advice.program.words;
@@ -46,8 +47,8 @@ std::string times_text(const TriedRemedy& remedy, Goal goal) {
 }
 
 /// Formats a metric, such as "217 ms of CPU time" or "5,933 page faults".
-std::string amount_text(Goal goal, double value) {
-  return value_text(goal, value) + (goal == Goal::kFaults ? " " : " of ") + goal_words(goal);
+std::string amount_text(Goal goal, double value, const Figures& figures = {}) {
+  return value_text(goal, value) + (goal == Goal::kFaults ? " " : " of ") + goal_words(goal, figures);
 }
 
 /// The medians of a metric in the pairs of runs, without and with the remedy.
@@ -60,8 +61,8 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
   std::vector<double> before;
   std::vector<double> after;
   for (const Pair& pair : confirmed.pairs) {
-    before.push_back(figure_of(pair.present, goal));
-    after.push_back(figure_of(pair.remedy, goal));
+    before.push_back(figure_of(pair.present, goal).value_or(0));
+    after.push_back(figure_of(pair.remedy, goal).value_or(0));
   }
   return {median(before), median(after)};
 }
@@ -69,18 +70,25 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
 std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& remedy,
                                const ConfirmedRemedy& confirmed) {
   const Goal goal = advice.method.goal;
-  const Goal other = goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+  const Goal other = price_of(goal);
   const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
   std::string times = ratio_text(ratio) + " times";
   if (ratio && ratio->low && ratio->high) {
     times += fmt::format(", 95 % interval {} to {}", format_number(*ratio->low), format_number(*ratio->high));
   }
+  std::string idle;
+  if (goal != Goal::kIdle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
+    const Change at_idle = change_of(confirmed, Goal::kIdle);
+    idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
+                       value_text(Goal::kIdle, at_idle.after), value_text(Goal::kIdle, at_idle.before));
+  }
   const Change change = change_of(confirmed, goal);
   const Change price = change_of(confirmed, other);
   const std::size_t pairs = confirmed.pairs.size();
-  return fmt::format("{} takes {} instead of {} with {} ({}). The {} is {} instead of {}. {} {} the gain.",
-                     subject_of(advice), amount_text(goal, change.after), value_text(goal, change.before), remedy.name,
-                     times, goal_words(other), value_text(other, price.after), value_text(other, price.before),
+  return fmt::format("{} takes {} instead of {} with {} ({}). The {} is {} instead of {}.{} {} {} the gain.",
+                     subject_of(advice), amount_text(goal, change.after, confirmed.pairs.front().present),
+                     value_text(goal, change.before), remedy.name, times, goal_words(other),
+                     value_text(other, price.after), value_text(other, price.before), idle,
                      format_counted(pairs, "pair of runs", "pairs of runs"), pairs == 1 ? "confirms" : "confirm");
 }
 
@@ -101,9 +109,9 @@ bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
 /// remedies whose runs succeeded.
 Table remedies(const AdviceResult& advice) {
   const bool recommends = advice.recommendation.kind == AdviceKind::kRemedy;
-  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory};
+  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory, Goal::kIdle};
   if (advice.method.goal == Goal::kWall) goals[1] = Goal::kWall;
-  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak"};  // in the order of kGoals
+  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak", "idle"};  // in the order of kGoals
   std::vector<Column> columns{{"remedy", Unit::kText, 30}};
   for (const Goal goal : goals) {
     columns.push_back(right_text(kNames[static_cast<std::size_t>(goal)], 6));
@@ -129,7 +137,7 @@ Table remedies(const AdviceResult& advice) {
 /// Returns sentences about the call site of the most expensive cause, the cause's share, and the kernel-zeroed bytes
 /// before and after.
 std::string where(const AdviceResult& advice) {
-  if (!advice.recording) return "";
+  if (!advice.recording || advice.frontier) return "";  // the table needs the lines
   const RecordedZeroing& recording = *advice.recording;
   const auto worst = std::max_element(recording.causes.begin(), recording.causes.end(),
                                       [](const RecordedCause& a, const RecordedCause& b) {
@@ -160,6 +168,44 @@ Answer::Step other_step(const AdviceResult& advice, const Alternative& other, co
   return {other.line + " " + shell_text(advice.program.words), reason + words + ":"};
 }
 
+/// Returns the command that asks for advice on the same program with other options.
+std::string again(const AdviceResult& advice, const std::string& options) {
+  const Program& program = advice.program;
+  std::string command = "zerotax advise " + options;
+  if (program.input != "/dev/null") command += " --input " + shell_word(program.input);
+  if (!program.ready.empty())
+    command += " --ready " + shell_word(program.ready) + " --load " + shell_word(program.load);
+  return command + " -- " + shell_text(program.words);
+}
+
+/// Whether the remedies that help, and the unchanged program, differ by more than a tenth in memory. If so, the values
+/// between them are worth a search.
+bool differ_in_memory(const AdviceResult& advice) {
+  const Measured<Figures>& figures = advice.present.figures;
+  if (advice.frontier || !figures) return false;
+  constexpr double kNoticeable = 1 << 20;
+  for (const Goal goal : {Goal::kMemory, Goal::kIdle}) {
+    double least = 1;
+    double most = 1;
+    for (const TriedRemedy& remedy : advice.remedies) {
+      const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
+      if (!ratio || !helps(advice, remedy)) continue;
+      least = std::min(least, ratio->median);
+      most = std::max(most, ratio->median);
+    }
+    const double bytes = (most - least) * figure_of(*figures, goal).value_or(0);
+    if (most > 1.1 * least && bytes > kNoticeable) return true;
+  }
+  return false;
+}
+
+Answer::Step member_step(const AdviceResult& advice, const FrontierMember& member, Goal goal) {
+  const auto times = [&](Goal of) { return ratio_text((*member.ratios).*kRatios[static_cast<std::size_t>(of)]); };
+  return {member.line + " " + shell_text(advice.program.words),
+          fmt::format("for less {} ({} times, and {} times the {}):", goal_words(goal), times(goal),
+                      times(price_of(goal)), goal_words(price_of(goal)))};
+}
+
 std::vector<Answer::Step> steps(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::vector<Answer::Step> all;
@@ -170,6 +216,18 @@ std::vector<Answer::Step> steps(const AdviceResult& advice) {
   if (recommended.faster_still) {
     add_alternative(all,
                     other_step(advice, *recommended.faster_still, "if the extra memory or CPU time is acceptable"));
+  }
+  if (advice.frontier) {
+    for (const FrontierMember& member : advice.frontier->members) {
+      for (const Goal best_for : member.best_for) add_alternative(all, member_step(advice, member, best_for));
+    }
+  }
+  if (recommended.less_at_idle) {
+    all.push_back({again(advice, "--goal idle"), recommended.less_at_idle->sentence});
+  }
+  if (differ_in_memory(advice)) {
+    add_alternative(all, {again(advice, "--frontier"),
+                          "see what each setting costs in memory, and the smallest sufficient value:"});
   }
   if (!recommended.for_program.empty()) all.push_back({"", recommended.for_program});
   if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {
@@ -186,6 +244,13 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
   std::vector<std::string> all;
   if (!advice.complete) all.emplace_back("The search was interrupted before its end.");
   if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);
+  if (advice.frontier) {
+    for (const LeverTried& lever : advice.frontier->levers) {
+      const auto harmful =
+          std::find_if(lever.alone.begin(), lever.alone.end(), [](const PartAloneFound& part) { return part.harms; });
+      if (harmful != lever.alone.end()) all.push_back(harmful->sentence);
+    }
+  }
   if (recommended.why) {
     all.emplace_back(
         "Remedies with lower ratios are within the noise, unconfirmed, or take too much memory or CPU time.");
@@ -201,11 +266,16 @@ std::string legend(const AdviceResult& advice) {
   if (advice.remedies.empty()) {
     return advice.recording ? "The program was recorded once. No remedy is tried for a cause below 1 %." : "";
   }
-  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.",
-                     100 * advice.method.noise, 100 * advice.method.band);
+  const Measured<Figures>& figures = advice.present.figures;
+  if (advice.frontier) return advice.frontier->rule;
+  return fmt::format(
+      "Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
+      100 * advice.method.noise, 100 * advice.method.band,
+      figures && figures->idle_measure == IdleMeasure::kMean ? " Idle: the mean, as it is never idle." : "");
 }
 
 std::string more(const AdviceResult& advice) {
+  if (advice.frontier) return "Intervals, commands and costs of all settings, all levers, and the method";
   std::size_t failed = 0;
   std::size_t useless = 0;
   for (const TriedRemedy& remedy : advice.remedies) {
@@ -249,15 +319,25 @@ std::string headline(const AdviceResult& advice) {
     return fmt::format("No remedy for {} is known yet: {}.", subject, tried) + unchanged_text(advice);
   if (advice.remedies.empty())
     return fmt::format("Nothing helps {}: no remedy is known for its zeroing.", subject) + unchanged_text(advice);
+  if (advice.frontier && advice.frontier->members.size() > 1) {
+    return fmt::format("{} of {}: each setting that takes less of one metric takes too much of another.", tried,
+                       subject) +
+           unchanged_text(advice);
+  }
+  const bool any_goal = advice.frontier && !advice.frontier->wanted;
   return fmt::format("Nothing helps {}: {}, and none is confirmed to take less {}.", subject, tried,
-                     goal_words(advice.method.goal)) +
+                     any_goal ? "CPU time or memory" : goal_words(advice.method.goal)) +
          unchanged_text(advice);
 }
 
 Answer advise_answer(const AdviceResult& advice) {
   if (advice.loads) return loads_answer(advice);
   Answer answer{.headline = headline(advice), .where = where(advice), .steps = steps(advice)};
-  if (Table table = remedies(advice); !table.empty()) answer.table = std::move(table);
+  if (advice.frontier) {
+    answer.table = frontier_table(*advice.frontier);
+  } else if (Table table = remedies(advice); !table.empty()) {
+    answer.table = std::move(table);
+  }
   answer.warnings = warnings(advice);
   answer.legend = legend(advice);
   answer.more = more(advice);

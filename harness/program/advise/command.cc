@@ -15,6 +15,7 @@
 #include "files/output_file.h"
 #include "os/print.h"
 #include "replay/run.h"
+#include "run/figures.h"
 #include "run/interrupt.h"
 #include "run/program_launch.h"
 
@@ -43,6 +44,11 @@ struct Options {
   bool ignore_output = false;
   bool settings_only = false;
   bool all = false;
+  bool frontier = false;
+  bool has_goal = false;
+  std::string max_memory;
+  bool plot = false;
+  std::string svg;
   std::string read;
   std::string json;
   std::string markdown;
@@ -73,6 +79,9 @@ Request request_of(const Options& options) {
   request.env = options.env;
   request.settings_only = options.settings_only;
   request.all = options.all;
+  request.frontier = options.frontier;
+  request.max_memory = options.max_memory;
+  if (options.has_goal) request.wanted = request.method.goal;
   Target& target = request.target;
   target.words = words;
   target.program = resolve_program(words.front());
@@ -82,23 +91,33 @@ Request request_of(const Options& options) {
   target.ready = options.ready;
   target.timeout_s = options.timeout;
   target.ignore_output = options.ignore_output;
+  target.idle = options.frontier || is_memory(request.method.goal);
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs(options.allocators)) inputs.push_back(std::move(library));
   if (!options.input.empty()) inputs.push_back({"--input", options.input});
-  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, inputs);
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}, {"--svg", options.svg}}, inputs);
   return request;
 }
 
 void show(const Options& options, const AdviceResult& result) {
   if (!options.json.empty()) write_file(options.json, json_text(advise_json(result)));
   if (!options.markdown.empty()) write_file(options.markdown, advise_markdown(result));
+  if (!options.svg.empty()) {
+    try {
+      write_file(options.svg, draw_svg("frontier", json_text(advise_json(result))));
+    } catch (const MachineError& failure) {
+      print_text(stderr, "zerotax: no figure: {}: {}\n", failure.what(), failure.remedy());
+    }
+  }
   if (options.json == "-" || options.markdown == "-") return;
   print_lines(stdout, wants_full_text() ? advise_text(result) : answer_text(advise_answer(result)));
+  if (options.plot) print_lines(stdout, frontier_plot(result, plot_style()));
 }
 
 /// Shows a file of --json. The file has no call sites.
 ExitStatus show_again(const Options& options) {
-  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}}, {{"--read", options.read}});
+  check_outputs({{"--json", options.json}, {"--markdown", options.markdown}, {"--svg", options.svg}},
+                {{"--read", options.read}});
   show(options, read_advise(read_document(options.read, "advise", "give a file of zerotax advise --json")));
   return ExitStatus::kDone;
 }
@@ -120,10 +139,12 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
                         {"no command is given", "give a command after --, as in zerotax advise -- ./program"});
   add_allocators(arguments, options->allocators);
   add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
-  arguments.option("--goal", options->goal, "select the metric to reduce: cpu, wall, faults or memory")
-      .shown_as("GOAL")
-      .completed_by(goal_names)
-      .with_default();
+  const Argument goal = arguments
+                            .option("--goal", options->goal,
+                                    "select the metric to reduce: cpu, wall, faults, memory (peak) or idle (memory)")
+                            .shown_as("GOAL")
+                            .completed_by(goal_names)
+                            .with_default();
   arguments
       .option("--memory", options->memory,
               "reject remedies that take more than this ratio of the unchanged program's peak memory")
@@ -151,12 +172,31 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .repeatable();
   arguments.flag("--settings-only", options->settings_only, "try settings only, not other allocators")
       .excludes({"--allocator"}, {"{0} tries no other allocator", "leave out {0} or {1}"});
+  arguments
+      .flag("--frontier", options->frontier,
+            "search the values of the allocator's settings: what does each gain cost in memory?")
+      .excludes({"--all"});
+  arguments
+      .option("--max-memory", options->max_memory,
+              "accept settings that take at most this much more memory, at the peak and at idle: +10% of the peak, or"
+              " +64MiB")
+      .checked_by([](const std::string& word) { extra_bytes(word, 1); })
+      .needs({"--frontier"})
+      .excludes({"--memory"})
+      .shown_as("MEMORY");
+  add_plot_option(arguments, options->plot, "CPU time over memory of the settings").needs({"--frontier", "--read"});
+  arguments.option("--svg", options->svg, "draw the settings of --frontier to this file")
+      .path()
+      .needs({"--frontier", "--read"});
   arguments.flag("--all", options->all, "try all remedies, including those that the recording makes unlikely to help");
   add_read(arguments, options->read);
   add_json(arguments, options->json);
   arguments.option("--markdown", options->markdown, "write the advice as Markdown to this file (- is standard output)")
       .path();
-  return [options] { return run(*options); };
+  return [options, goal] {
+    options->has_goal = goal.given();
+    return run(*options);
+  };
 }
 
 const Subcommand command("advise", Wing::kProgram, "Try remedies on a program and prove which remedy helps", kExamples,

@@ -18,11 +18,12 @@ constexpr double kPower = 0.9;
 /// Degrees of freedom from which Student's distribution is taken to equal the normal distribution.
 constexpr double kNormal = 1e6;
 
-bool is_reference(const SearchRun& run) {
-  return run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
+bool is_reference(const SearchRun& run, Goal goal) {
+  return figure_of(run.trial.figures, goal) && run.candidate == kPresent && run.trial.end == Trial::End::kOk &&
+         run.phase != Phase::kWarmUp;
 }
 
-double log_of(const SearchRun& run, Goal goal) { return std::log(figure_of(run.trial.figures, goal)); }
+double log_of(const SearchRun& run, Goal goal) { return std::log(*figure_of(run.trial.figures, goal)); }
 
 }  // namespace
 
@@ -31,18 +32,21 @@ std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRu
   std::vector<std::vector<double>> ratios(candidates);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].candidate == kPresent || runs[i].trial.end != Trial::End::kOk) continue;
-    if (runs[i].phase == Phase::kWarmUp) continue;
+    if (runs[i].phase == Phase::kWarmUp || !figure_of(runs[i].trial.figures, goal)) continue;
     std::vector<double> around;
+    const auto add = [&](const SearchRun& reference) {
+      if (!is_reference(reference, goal)) return false;
+      const auto ratio = log_ratio_of(runs[i].trial.figures, reference.trial.figures, goal);
+      if (ratio) around.push_back(*ratio);
+      return ratio.has_value();
+    };
     for (std::size_t before = i; before-- > 0;) {
-      if (!is_reference(runs[before])) continue;
-      around.push_back(log_of(runs[before], goal));
-      break;
+      if (add(runs[before])) break;
     }
-    const auto after = std::find_if(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(), is_reference);
-    if (after != runs.end()) around.push_back(log_of(*after, goal));
-    if (around.empty()) continue;
-    const double reference = (around.front() + around.back()) / 2;
-    ratios[runs[i].candidate].push_back(log_of(runs[i], goal) - reference);
+    for (std::size_t after = i + 1; after < runs.size(); ++after) {
+      if (add(runs[after])) break;
+    }
+    if (!around.empty()) ratios[runs[i].candidate].push_back((around.front() + around.back()) / 2);
   }
   return ratios;
 }
@@ -51,7 +55,7 @@ double noise_of_present(const std::vector<SearchRun>& runs, Goal goal) {
   std::vector<double> differences;
   std::optional<double> before;
   for (const SearchRun& run : runs) {
-    if (!is_reference(run)) continue;
+    if (!is_reference(run, goal)) continue;
     const double now = log_of(run, goal);
     if (before) differences.push_back(std::abs(now - *before));
     before = now;
@@ -87,7 +91,8 @@ double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, 
   std::vector<double> values;
   for (const SearchRun& run : runs) {
     if (run.candidate != candidate || run.trial.end != Trial::End::kOk) continue;
-    if (run.phase != Phase::kWarmUp) values.push_back(figure_of(run.trial.figures, goal));
+    const auto value = figure_of(run.trial.figures, goal);
+    if (run.phase != Phase::kWarmUp && value) values.push_back(*value);
   }
   return values.empty() ? 0 : median(values);
 }

@@ -6,6 +6,9 @@
 
 namespace zerotax::advise {
 
+/// Number of candidates that run between two unchanged runs.
+inline constexpr std::size_t kBetween = 3;
+
 /// Returns the logarithm of the ratio of each run to its reference, for each candidate. The reference is the mean of
 /// the unchanged runs before and after, which cancels most of the drift of a machine that becomes slower.
 std::vector<std::vector<double>> ratios_to_neighbours(const std::vector<SearchRun>& runs, std::size_t candidates,

@@ -47,7 +47,15 @@ ConfirmedRemedy confirmed_remedy(const Advice& advice, const Confirmation& confi
 
 Present present_of(const Advice& advice) {
   const auto figure = [&](Goal goal) { return median_figure(advice.result.runs, kPresent, goal); };
-  const Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
+  Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
+  for (const SearchRun& run : advice.result.runs) {
+    if (run.candidate != kPresent || run.trial.end != Trial::End::kOk) continue;
+    figures.idle_bytes = run.trial.figures.idle_bytes;
+    if (!figures.idle_bytes) continue;
+    figures.idle_bytes = figure(Goal::kIdle);
+    figures.idle_measure = run.trial.figures.idle_measure;
+    break;
+  }
   return {known_if(!advice.allocator.name.empty(), advice.allocator.name, "it is none that zerotax knows"),
           known_if(!advice.allocator.version.empty(), advice.allocator.version, "it was not asked"),
           known_if(figures.faults != 0, figures, "it was run to be recorded only")};
@@ -81,7 +89,7 @@ AdviceResult advice_result(const Advice& advice) {
     const Standing& standing = advice.result.standings[i];
     if (standing.state != Standing::State::kNotTried) {
       result.remedies.push_back(tried_remedy(advice, i));
-    } else {
+    } else if (!advice.frontier) {  // otherwise, most values of a lever were not needed
       result.not_tried.push_back(
           {advice.catalogue.remedies[i].name,
            standing.why.empty() ? "the search was interrupted before this remedy" : standing.why});
@@ -91,6 +99,7 @@ AdviceResult advice_result(const Advice& advice) {
   for (const Confirmation& each : advice.result.confirmations) {
     result.confirmations.push_back(confirmed_remedy(advice, each));
   }
+  if (advice.frontier) result.frontier = frontier_found(advice);
   for (const SearchRun& run : advice.result.runs) {
     result.runs.push_back({remedy_name(advice, run.candidate), run.phase, run.round, run.trial.end, run.trial.figures});
   }

@@ -7,6 +7,7 @@
 #include "advise/search.h"
 #include "base/answer.h"
 #include "base/json.h"
+#include "base/plots.h"
 
 namespace zerotax::advise {
 
@@ -72,8 +73,12 @@ struct Recommendation {
   FIELD(std::string, costs, "Measured and possible costs of the remedy.", kMayBeEmpty);
   FIELD(std::string, recorded, "Changes from the recording without the remedy to the recording with it.", kMayBeEmpty);
   FIELD(OrNull<Alternative>, faster_still,
-        "A better remedy that was not recommended because it takes too much memory (for the goal memory: too much"
-        " CPU time).");
+        "A better remedy that was not recommended because it takes too much memory (for the goals memory and idle: too"
+        " much CPU time).");
+  FIELD(
+      std::optional<Alternative>, less_at_idle,
+      "For the goal memory: a remedy that takes less memory at idle than the recommendation. Absent if no remedy takes "
+      "a tenth less.");
   FIELD(OrNull<Alternative>, without_preload,
         "The best remedy that keeps the program's own allocator, if another allocator is recommended.");
   std::string for_program;  ///< advice on how the program itself can avoid the zeroing; not in the document
@@ -113,9 +118,11 @@ struct Ratios {
   FIELD(Measured<Ratio>, wall, "Ratio of wall time.");
   FIELD(Measured<Ratio>, faults, "Ratio of page faults.");
   FIELD(Measured<Ratio>, memory, "Ratio of peak memory.");
+  FIELD(Measured<Ratio>, idle, "Ratio of memory at idle (idle_bytes). Absent from earlier files.", kLater);
 };
 /// Members in the order of kGoals.
-inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory};
+inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory,
+                                                       &Ratios::idle};
 
 struct TriedRemedy : Remedy {
   RESULT("remedy", "A remedy that was tried.");
@@ -136,7 +143,8 @@ struct TriedRemedy : Remedy {
         "memory that was too much; empty in all other cases.",
         kMayBeEmpty);
   FIELD(bool, heavy,
-        "Whether the remedy takes more memory (for the goal memory: more CPU time) than a recommended remedy may "
+        "Whether the remedy takes more memory (for the goals memory and idle: more CPU time) than a recommended remedy "
+        "may "
         "take.");
   FIELD(bool, confirmed, "Whether ratios and verdict are from the pairs of runs of a confirmation.");
   FIELD(std::size_t, runs, "Number of runs under the remedy.");
@@ -196,6 +204,48 @@ struct LoadsResult {
   FIELD(std::vector<LoadResult>, each, "Results under each load, in the order of the command line.", least_items(1));
 };
 
+struct FrontierMember {
+  RESULT("member", "The unchanged program, or a setting that nothing beats.");
+  FIELD(OrNull<std::string>, remedy, "Name of the remedy; null for the unchanged program.", kMayBeEmpty);
+  FIELD(std::string, line, "Text to put before the command, quoted for a shell.", kMayBeEmpty);
+  FIELD_AS("knee", bool, is_knee, "Whether the setting is recommended.");
+  FIELD(std::vector<Goal>, best_for, "Other goals for which the setting would be recommended.");
+  FIELD(Figures, figures, "Medians of the metrics over the rounds.");
+  FIELD(std::optional<Ratios>, ratios,
+        "Ratios to the unchanged program of the same round, with 95 % intervals. Absent for the unchanged program.");
+  FIELD(std::string, buys, "Metrics that the setting is proven to reduce.", kMayBeEmpty);
+  FIELD(std::string, pays, "Metrics that the setting is proven to increase.", kMayBeEmpty);
+};
+
+struct PartAloneFound {
+  RESULT("part", "One variable alone of a setting of several variables.");
+  FIELD(bool, harms, "Whether the variable alone increases the cost.");
+  FIELD(std::string, sentence, "Effect of the variable alone, in words.");
+};
+
+struct LeverTried {
+  RESULT("lever", "A setting of which several values were tried.");
+  FIELD(std::string, name, "Name of the lever.");
+  FIELD(std::string, more, "The gain and the price of more.");
+  FIELD(std::vector<std::string>, remedies, "Names of the remedies with a value that was tried, from less to more.");
+  FIELD(std::vector<std::string>, sufficient, "Sentences about the smallest sufficient values.");
+  FIELD(std::vector<PartAloneFound>, alone, "For a lever of several variables: each variable alone.");
+};
+
+struct FrontierFound {
+  RESULT("frontier");
+  FIELD(Goal, steer, "The cost that chose the values: page faults if they repeat, and otherwise CPU time.",
+        one_of("faults|cpu"));
+  FIELD(OrNull<double>, most_extra_bytes,
+        "Memory that a member may take beyond the unchanged program, at the peak and at idle; null without "
+        "--max-memory.");
+  FIELD(OrNull<Goal>, wanted, "The goal of the command line; null if the first goal with a proven gain was chosen.");
+  FIELD(std::string, rule, "The rule that chose the recommended setting, in words.", kMayBeEmpty);
+  FIELD(std::vector<FrontierMember>, members,
+        "The Pareto set of cost, memory at idle and peak memory, in the order of cost, and the unchanged program.");
+  FIELD(std::vector<LeverTried>, levers, "The levers of the program's allocator.");
+};
+
 struct AdviceResult : DocumentHead {
   RESULT("zerotax advise",
          "The remedies that were tried on a program, and the recommended remedy, as zerotax advise --json writes "
@@ -218,6 +268,7 @@ struct AdviceResult : DocumentHead {
         "Milliseconds that the recommended preloaded library adds to the start of a program that does nothing.",
         kAnySign);
   FIELD(std::vector<TriedRemedy>, remedies, "Remedies that were tried.");
+  FIELD(std::optional<FrontierFound>, frontier, "Results of --frontier. Absent without --frontier.");
   FIELD(std::vector<NotTried>, not_tried, "Remedies that were not tried.");
   FIELD(std::vector<ConfirmedRemedy>, confirmations, "Confirmations of the one or two best remedies.");
   FIELD(std::vector<RunOfRemedy>, runs, "Every measured run.");
@@ -241,10 +292,19 @@ std::string advise_text(const AdviceResult& advice);
 /// Returns Markdown for GitHub: headings, paragraphs and a table.
 std::string advise_markdown(const AdviceResult& advice);
 
+/// Returns the table of the frontier: one row per member, with medians.
+Table frontier_table(const FrontierFound& frontier);
+/// Returns all members with their gains and costs, and all levers, as text of 80 columns.
+std::string frontier_text(const FrontierFound& frontier);
+/// Returns a plot of the members: the cost over the memory at idle.
+std::string frontier_plot(const AdviceResult& advice, const PlotStyle& style);
+
 // Parts of the text and of the Markdown.
 
 /// Returns the goal's name in text, such as "CPU time" or "peak memory".
 const char* goal_words(Goal goal);
+/// Returns the goal's name. For the goal idle, the name depends on Figures::idle_measure.
+const char* goal_words(Goal goal, const Figures& figures);
 /// Formats the value of a goal's metric, such as "851 ms" or "34.4 MiB".
 std::string value_text(Goal goal, double value);
 /// Formats the median with three digits, or as "n/a".

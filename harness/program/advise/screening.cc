@@ -11,8 +11,6 @@
 namespace zerotax::advise {
 namespace {
 
-/// Number of candidates that run between two unchanged runs.
-constexpr std::size_t kBetween = 3;
 constexpr std::size_t kFinalists = 3;
 /// Minimum number of candidates that halving keeps. Single runs cannot decide among so few.
 constexpr std::size_t kFewest = 4;
@@ -39,18 +37,7 @@ Screening::Screening(const std::vector<Candidate>& candidates, const SearchMetho
 }
 
 bool Screening::once(Phase phase, unsigned round, std::size_t candidate) {
-  result_.runs.push_back({phase, round, candidate, run_(candidate)});
-  const Trial& trial = result_.runs.back().trial;
-  if (trial.end == Trial::End::kStopped) {
-    result_.runs.pop_back();
-    return false;
-  }
-  if (candidate == kPresent) return true;
-  Standing& standing = result_.standings[candidate];
-  standing.left_in_round = round;
-  if (standing.state == Standing::State::kNotTried) standing.state = Standing::State::kOk;
-  standing.note(trial);
-  return true;
+  return run_and_note(result_, phase, round, candidate, run_);
 }
 
 /// Runs each contestant once, in random order. Skips contestants with a failed run, because they would fail again.
@@ -107,7 +94,7 @@ bool Screening::is_heavy(std::size_t candidate) const {
   const auto both = [&](Goal goal) {
     return std::pair(median_figure(result_.runs, candidate, goal), median_figure(result_.runs, kPresent, goal));
   };
-  if (method_.goal != Goal::kMemory) {
+  if (!is_memory(method_.goal)) {
     const auto [own, present] = both(Goal::kMemory);
     return own > present * method_.memory_ratio && own > present + method_.memory_slack;
   }

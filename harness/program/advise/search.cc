@@ -16,29 +16,21 @@ namespace {
 /// Maximum number of confirmations. Each confirmation has an equal part of alpha (Bonferroni).
 constexpr std::size_t kMostConfirmations = 2;
 
-double ratio_of(const Confirmation& confirmation, Goal goal) {
+/// Returns the logarithm of the remedy's metric divided by the unchanged program's, for each pair in which both runs
+/// have the metric.
+std::vector<double> log_ratios_of(const Confirmation& confirmation, Goal goal) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-    ratios.push_back(figure_of(confirmation.remedy[i], goal) / figure_of(confirmation.present[i], goal));
+    const auto ratio = log_ratio_of(confirmation.remedy[i], confirmation.present[i], goal);
+    if (ratio) ratios.push_back(*ratio);
   }
-  return median(ratios);
+  return ratios;
 }
 
-std::vector<TimeVerdict> judge(const Confirmation& confirmation, double band) {
-  std::vector<TimeVerdict> verdicts;
-  CompareMethod compare;
-  compare.alpha = confirmation.alpha;
-  compare.band = band;
-  compare.floor_ns = 0;
-  for (const Goal goal : kGoals) {
-    TimeSample sample;
-    for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-      const double remedy = figure_of(confirmation.remedy[i], goal);
-      sample.log_ratios.push_back(std::log(remedy / figure_of(confirmation.present[i], goal)));
-    }
-    verdicts.push_back(judge_times({sample}, compare).front());
-  }
-  return verdicts;
+double ratio_of(const Confirmation& confirmation, Goal goal) {
+  std::vector<double> ratios;
+  for (const double log_ratio : log_ratios_of(confirmation, goal)) ratios.push_back(std::exp(log_ratio));
+  return median(ratios);
 }
 
 class Confirming {
@@ -88,12 +80,12 @@ class Confirming {
   }
 
   void judge_it(Confirmation& confirmation) {
-    confirmation.verdicts = judge(confirmation, method_.band);
+    confirmation.verdicts = judge_pairs(confirmation, method_.band);
     const TimeVerdict& verdict = confirmation.verdicts[static_cast<std::size_t>(method_.goal)];
-    const Goal other = method_.goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+    const Goal other = price_of(method_.goal);
     double extra = 0;
     for (std::size_t i = 0; i < confirmation.present.size(); ++i) {
-      extra = std::max(extra, figure_of(confirmation.remedy[i], other) - figure_of(confirmation.present[i], other));
+      extra = std::max(extra, *figure_of(confirmation.remedy[i], other) - *figure_of(confirmation.present[i], other));
     }
     const bool memory = other == Goal::kMemory;
     const bool heavy = ratio_of(confirmation, other) > (memory ? method_.memory_ratio : method_.other_ratio) &&
@@ -138,6 +130,29 @@ void Standing::note(const Trial& trial) {
   why = trial.why;
 }
 
+std::vector<TimeVerdict> judge_pairs(const Confirmation& confirmation, double band) {
+  std::vector<TimeVerdict> verdicts;
+  CompareMethod compare;
+  compare.alpha = confirmation.alpha;
+  compare.band = band;
+  compare.floor_ns = 0;
+  for (const Goal goal : kGoals) {
+    verdicts.push_back(judge_times({{log_ratios_of(confirmation, goal)}}, compare).front());
+  }
+  return verdicts;
+}
+
+bool run_and_note(SearchResult& result, Phase phase, unsigned round, std::size_t candidate, const RunOnce& run) {
+  const Trial trial = run(candidate);
+  if (trial.end == Trial::End::kStopped) return false;
+  result.runs.push_back({phase, round, candidate, trial});
+  if (candidate == kPresent) return true;
+  Standing& standing = result.standings[candidate];
+  if (standing.state == Standing::State::kNotTried) standing.state = Standing::State::kOk;
+  standing.note(trial);
+  return true;
+}
+
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method) {
   const auto first = static_cast<std::size_t>(
       std::count_if(candidates.begin(), candidates.end(), [](const Candidate& each) { return each.parts.empty(); }));
@@ -177,7 +192,15 @@ Goal parse_goal(const std::string& text) {
   refuse_word(fmt::format("invalid --goal '{}'", text), text, goal_names());
 }
 
-double figure_of(const Figures& figures, Goal goal) {
+std::optional<double> log_ratio_of(const Figures& figures, const Figures& to, Goal goal) {
+  const auto own = figure_of(figures, goal);
+  const auto other = figure_of(to, goal);
+  if (!own || !other || (goal == Goal::kIdle && figures.idle_measure != to.idle_measure)) return std::nullopt;
+  return std::log(*own / *other);
+}
+
+std::optional<double> figure_of(const Figures& figures, Goal goal) {
+  if (goal == Goal::kIdle) return figures.idle_bytes ? std::optional(std::max(*figures.idle_bytes, 1.0)) : std::nullopt;
   constexpr double Figures::*kFields[] = {&Figures::cpu_s, &Figures::wall_s, &Figures::faults, &Figures::peak_bytes};
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;
   return std::max(figures.*kFields[static_cast<std::size_t>(goal)], time ? 1e-6 : 1.0);

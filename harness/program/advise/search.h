@@ -12,14 +12,23 @@
 namespace zerotax::advise {
 
 /// The metric to reduce.
-enum class Goal { kCpu, kWall, kFaults, kMemory };
-ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory")
-inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory};
+enum class Goal { kCpu, kWall, kFaults, kMemory, kIdle };
+ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory", "idle")
+inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory, Goal::kIdle};
+/// Whether the goal is memory: the peak, or the memory at idle.
+inline constexpr bool is_memory(Goal goal) { return goal == Goal::kMemory || goal == Goal::kIdle; }
+/// Returns the metric that a recommended remedy may not increase much: CPU time if the goal is memory, and otherwise
+/// peak memory.
+inline constexpr Goal price_of(Goal goal) { return is_memory(goal) ? Goal::kCpu : Goal::kMemory; }
 
 /// Returns the names of the goals, as --goal and the document write them.
 std::vector<std::string> goal_names();
 /// Throws UsageError if `text` is not the name of a goal.
 Goal parse_goal(const std::string& text);
+
+/// The meaning of Figures::idle_bytes.
+enum class IdleMeasure { kIdle, kMean };
+ENUM_WORDS(IdleMeasure, "idle", "mean")
 
 struct Figures {
   RESULT("figures", "Resources that a run used, summed over all its processes.");
@@ -28,10 +37,21 @@ struct Figures {
   FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, peak_bytes,
         "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read).");
+  FIELD(Measured<double>, idle_bytes,
+        "Resident memory at the last idle moment, in bytes, summed like peak_bytes. At an idle moment, no thread could "
+        "run, and the processes had used under 1 % of a CPU for 300 ms; for a server, the moment is after its load. "
+        "If a program that is no server was never idle, idle_bytes is its mean memory over the run. "
+        "Absent from earlier files.",
+        kLater);
+  FIELD(std::optional<IdleMeasure>, idle_measure,
+        "idle: idle_bytes is memory at an idle moment. mean: the program was never idle. Absent if idle_bytes is n/a.");
 };
 
-/// Returns the metric of a goal. The value is at least a small positive number, so that it has a logarithm.
-double figure_of(const Figures& figures, Goal goal);
+/// Returns the metric of a goal, or nothing if it was not measured. The value is at least a small positive number, so
+/// that it has a logarithm.
+std::optional<double> figure_of(const Figures& figures, Goal goal);
+/// Returns the logarithm of a metric's ratio; nothing if a metric was not measured, or not in the same way.
+std::optional<double> log_ratio_of(const Figures& figures, const Figures& to, Goal goal);
 
 /// The outcome of one run.
 struct Trial {
@@ -69,8 +89,8 @@ struct SearchMethod {
                               ///< simpler remedy is preferred
   double memory_ratio = 1.5;  ///< limit of a remedy's peak memory, as a multiple of the unchanged program's
   double memory_slack = 16 << 20;  ///< number of bytes beyond the unchanged program's peak that any remedy may take
-  double other_ratio = 1.25;       ///< limit of a remedy's CPU time if the goal is memory, as a multiple of the
-                                   ///< unchanged program's
+  double other_ratio = 1.25;       ///< limit of a remedy's CPU time if the goal is memory (is_memory), as a multiple of
+                                   ///< the unchanged program's
   unsigned most_pairs = 24;
   unsigned most_joined = 6;  ///< maximum number of combinations that are tried
   bool brief = false;        ///< whether the screening has only two short rounds, without combinations
@@ -99,7 +119,6 @@ struct Standing {
   };
   State state = State::kNotTried;
   std::string why;                                       ///< reason for every state except kOk
-  unsigned left_in_round = 0;                            ///< last round in which the candidate took part
   bool heavy = false;                                    ///< whether the candidate takes more memory (for the goal
                                                          ///< memory: more CPU time) than a remedy may take
   std::vector<double> log_ratios;                        ///< for each run, the logarithm of the ratio of the goal's
@@ -140,6 +159,17 @@ using OnPart = std::function<void(const std::string& what, std::size_t runs)>;
 
 /// Runs a candidate, or the unchanged program, once.
 using RunOnce = std::function<Trial(std::size_t candidate)>;
+
+/// Returns the verdict on one goal of a finished confirmation.
+inline const TimeVerdict& verdict_of(const Confirmation& confirmation, Goal goal) {
+  return confirmation.verdicts[static_cast<std::size_t>(goal)];
+}
+
+/// Judges the pairs of a confirmation, in the order of kGoals.
+std::vector<TimeVerdict> judge_pairs(const Confirmation& confirmation, double band);
+
+/// Runs a candidate once, and notes the run and its outcome. Returns false if a signal stopped the run.
+bool run_and_note(SearchResult& result, Phase phase, unsigned round, std::size_t candidate, const RunOnce& run);
 
 /// Returns the maximum number of runs of a search, including confirmation.
 std::size_t most_runs(const std::vector<Candidate>& candidates, const SearchMethod& method);

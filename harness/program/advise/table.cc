@@ -19,7 +19,8 @@ std::string note_of(const TriedRemedy& row) {
 
 /// Makes a table of the given columns and one column for each metric.
 Table table_of(std::vector<Column> columns) {
-  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 6}};
+  constexpr std::pair<const char*, std::size_t> kFigures[] = {
+      {"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 7}, {"idle", 7}};
   for (const auto& [name, width] : kFigures) {
     columns.push_back(right_text(name, width));
   }
@@ -33,8 +34,8 @@ void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row) {
 }
 
 std::string tried_text(const AdviceResult& advice) {
-  constexpr std::size_t kName = 29;
-  Table table = table_of({{"tried: ratio to unchanged", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
+  constexpr std::size_t kName = 20;
+  Table table = table_of({{"tried, with ratios", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const bool fits = row.name.size() <= kName;
     if (!fits) table.note(row.name);
@@ -70,10 +71,13 @@ std::vector<std::pair<std::string, std::string>> by_reason(const std::vector<Not
 
 std::string figures_sentence(const Measured<Figures>& figures) {
   if (!figures) return "";
-  return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}.",
+  const std::string idle = figures->idle_bytes ? format_size(static_cast<std::uint64_t>(*figures->idle_bytes))
+                                               : "n/a (" + figures->idle_bytes.why() + ")";
+  return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}, {} {}.",
                      format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
                      format_count(static_cast<std::uint64_t>(figures->faults)),
-                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)));
+                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), goal_words(Goal::kIdle, *figures),
+                     idle);
 }
 
 /// Returns sentences about how remedies were confirmed, and about the noise.
@@ -104,6 +108,7 @@ std::vector<std::string> sentences(const AdviceResult& advice) {
   for (const auto& other : {recommended.without_preload, recommended.faster_still}) {
     if (other) all.push_back(other->sentence);
   }
+  if (recommended.less_at_idle) all.push_back(recommended.less_at_idle->sentence);
   all.push_back(figures_sentence(advice.present.figures));
   if (!advice.recording) {
     all.push_back(fmt::format("All remedies were tried, because there is no recording: {}.", advice.recording.why()));
@@ -139,6 +144,7 @@ std::string advise_text(const AdviceResult& advice) {
   if (recommended.line) text += "\n" + *recommended.line + "\n";
   text += "\n" + wrap(recommended.sentence);
   for (const std::string& sentence : sentences(advice)) text += wrap(sentence);
+  if (advice.frontier) text += frontier_text(*advice.frontier);
   text += tried_text(advice);
   if (!advice.not_tried.empty()) text += "\nNot tried:\n";
   for (const auto& [why, names] : by_reason(advice.not_tried)) {

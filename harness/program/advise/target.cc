@@ -48,6 +48,9 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
   command.client = target_.load;
   command.ready = target_.ready;
   command.terminate = target_.is_server();
+  // The first of the unchanged runs that wait are warm-ups.
+  const unsigned waits = variables.empty() ? 4 : 1;
+  command.wait_until_idle = target_.is_server() && (target_.idle || runs_[variables]++ < waits);
   const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
   command.sum_memory = true;
@@ -153,8 +156,15 @@ Trial TargetRunner::run_present() {
 }
 
 Figures figures_of(const MeteredRun& run) {
-  return {static_cast<double>(run.user_ns + run.system_ns) / 1e9, static_cast<double>(run.wall_ns) / 1e9,
-          static_cast<double>(run.faults), static_cast<double>(run.peak_bytes)};
+  Figures figures{static_cast<double>(run.user_ns + run.system_ns) / 1e9, static_cast<double>(run.wall_ns) / 1e9,
+                  static_cast<double>(run.faults), static_cast<double>(run.peak_bytes)};
+  if (run.idle_memory) {
+    figures.idle_bytes = static_cast<double>(run.idle_memory->bytes);
+    figures.idle_measure = run.idle_memory->idle ? IdleMeasure::kIdle : IdleMeasure::kMean;
+  } else {
+    figures.idle_bytes = NotAvailable{run.idle_memory.why()};
+  }
+  return figures;
 }
 
 }  // namespace zerotax::advise

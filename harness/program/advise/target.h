@@ -19,6 +19,8 @@ struct Target : Program {
   std::string program;  ///< path of the program's file
   double timeout_s = 60;
   bool ignore_output = false;
+  bool idle = false;  ///< whether each run of a server waits for the server's memory at idle; otherwise only the first
+                      ///< runs with the same variables wait, because a wait takes up to a second
 
   [[nodiscard]] bool is_server() const { return !load.empty(); }
 };
@@ -62,8 +64,9 @@ class TargetRunner {
   std::optional<std::uint64_t> reference_;  ///< hash of the first unchanged run's output
   std::optional<std::uint64_t> last_output_;
   double longest_s_ = 0;
-  double peak_bytes_ = 0;   ///< peak memory of the unchanged runs
-  std::string last_tried_;  ///< variables of the last run with a remedy
+  double peak_bytes_ = 0;               ///< peak memory of the unchanged runs
+  std::string last_tried_;              ///< variables of the last run with a remedy
+  std::map<Variables, unsigned> runs_;  ///< number of runs with these variables
 };
 
 Figures figures_of(const MeteredRun& run);

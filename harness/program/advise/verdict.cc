@@ -13,13 +13,18 @@
 namespace zerotax::advise {
 
 const char* goal_words(Goal goal) {
-  constexpr const char* kWords[] = {"CPU time", "wall time", "page faults", "peak memory"};
+  constexpr const char* kWords[] = {"CPU time", "wall time", "page faults", "peak memory", "memory at idle"};
   return kWords[static_cast<std::size_t>(goal)];
+}
+
+const char* goal_words(Goal goal, const Figures& figures) {
+  const bool mean = goal == Goal::kIdle && figures.idle_measure == IdleMeasure::kMean;
+  return mean ? "mean memory" : goal_words(goal);
 }
 
 std::string value_text(Goal goal, double value) {
   if (goal == Goal::kFaults) return format_count(static_cast<std::uint64_t>(value));
-  if (goal == Goal::kMemory) return format_size(static_cast<std::uint64_t>(value));
+  if (is_memory(goal)) return format_size(static_cast<std::uint64_t>(value));
   return format_ns(value * 1e9);
 }
 
@@ -36,17 +41,22 @@ std::string kind_word(TimeVerdict::Kind kind, Goal goal) {
 std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
   std::vector<double> values;
   values.reserve(runs.size());
-  for (const Figures& run : runs) values.push_back(figure_of(run, goal));
+  for (const Figures& run : runs) {
+    if (const auto value = figure_of(run, goal)) values.push_back(*value);
+  }
   return values;
 }
 
-/// Formats how a confirmation changed a metric: "CPU time 910 ms -> 180 ms (0.20 times; 0.19 to 0.21)".
+}  // namespace
+
 std::string change_text(const Confirmation& confirmation, Goal goal) {
   const TimeVerdict& verdict = verdict_of(confirmation, goal);
-  return fmt::format("{} {} -> {} ({})", goal_words(goal),
-                     value_text(goal, median(figures(confirmation.present, goal))),
+  const char* const name = goal_words(goal, confirmation.present.front());
+  return fmt::format("{} {} -> {} ({})", name, value_text(goal, median(figures(confirmation.present, goal))),
                      value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
 }
+
+namespace {
 
 std::string gains_text(const Confirmation& confirmation, Goal goal) {
   std::string text = change_text(confirmation, goal);
@@ -107,12 +117,18 @@ std::string costs_text(const Advice& advice, const Remedy& remedy, const Confirm
   return text + (remedy.costs.empty() ? "" : " In general: " + remedy.costs + ".");
 }
 
+/// Formats a remedy's ratio of a few runs, such as "0.99 times".
+std::string times_of(const Advice& advice, std::size_t remedy, Goal goal) {
+  const Measured<Ratio> ratio = remedy_ratio(advice, remedy, goal);
+  return ratio ? format_number(ratio->median) + " times" : "n/a";
+}
+
 /// Returns the remedy that takes too much memory or CPU time, with its gain.
 OrNull<Alternative> faster_still(const Advice& advice) {
   if (!advice.result.faster_still) return {};
   const std::size_t at = *advice.result.faster_still;
   const Goal goal = advice.request.method.goal;
-  const Goal other = goal == Goal::kMemory ? Goal::kCpu : Goal::kMemory;
+  const Goal other = price_of(goal);
   const auto ratio = [&](Goal of) {
     const double present = median_figure(advice.result.runs, kPresent, of);
     return median_figure(advice.result.runs, at, of) / std::max(present, 1e-6);
@@ -124,8 +140,31 @@ OrNull<Alternative> faster_still(const Advice& advice) {
                                  goal_words(other), remedy.name, format_number(ratio(goal)), goal_words(goal))};
 }
 
+/// For the goal memory, returns the remedy with the least memory at idle, if that is a tenth less than the
+/// recommendation's.
+std::optional<Alternative> less_at_idle(const Advice& advice) {
+  if (advice.request.method.goal != Goal::kMemory) return {};
+  const auto idle = [&](std::size_t at) { return median_figure(advice.result.runs, at, Goal::kIdle); };
+  const double present = idle(kPresent);
+  double least = 0.9 * std::min(present, idle(advice.result.winner.value_or(kPresent)));
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < advice.result.standings.size(); ++i) {
+    const Standing& standing = advice.result.standings[i];
+    if (standing.state != Standing::State::kOk || standing.heavy || idle(i) == 0 || idle(i) >= least) continue;
+    least = idle(i);
+    best = i;
+  }
+  if (!best) return {};
+  const Remedy& remedy = advice.catalogue.remedies[*best];
+  return Alternative{remedy.name, paste_text(remedy),
+                     fmt::format("The {} falls from {} to {} with {} ({} the peak memory): --goal idle confirms it.",
+                                 goal_words(Goal::kIdle), value_text(Goal::kIdle, present),
+                                 value_text(Goal::kIdle, least), remedy.name, times_of(advice, *best, Goal::kMemory))};
+}
+
 /// Returns the best remedy that keeps the program's own allocator, if the winner uses another allocator.
 OrNull<Alternative> without_preload(const Advice& advice) {
+  if (advice.frontier) return {};  // the table has all good settings
   const std::vector<Standing>& standings = advice.result.standings;
   if (!advice.catalogue.remedies[*advice.result.winner].preload) return {};
   std::vector<std::pair<double, std::size_t>> found;  // for each remedy: its cost as a multiple of the unchanged
@@ -164,6 +203,10 @@ std::string nothing_text(const Advice& advice) {
                        format_percent(recorded.share(Cause::kByHand).value_or(0)),
                        recorded.tax.advice_is_for_program ? " " + recorded.tax.advice : "");
   }
+  if (advice.frontier && !advice.found.members.empty()) {
+    return "No setting is recommended: each that takes less of one metric takes too much of another.";
+  }
+  if (advice.frontier) return "No setting is proven to take less CPU time or memory.";
   const std::vector<Standing>& standings = advice.result.standings;
   const bool tried = std::any_of(standings.begin(), standings.end(),
                                  [](const Standing& each) { return each.state != Standing::State::kNotTried; });
@@ -208,6 +251,7 @@ std::string other_work_text(const Advice& advice) {
 /// Returns a sentence that explains why a remedy is recommended although others took less: of about equally good
 /// remedies, the simplest is recommended.
 std::optional<std::string> why_text(const Advice& advice, std::size_t winner) {
+  if (advice.frontier) return std::nullopt;
   const Goal goal = advice.request.method.goal;
   const auto ratio = [&](std::size_t i) {
     const Measured<Ratio> found = remedy_ratio(advice, i, goal);
@@ -283,15 +327,29 @@ std::string remedy_verdict(const Advice& advice, std::size_t remedy) {
   return kind_word(judged ? verdict_of(*confirmation, goal).kind : standing.kind, goal);
 }
 
+/// Returns the reason why a remedy has no memory at idle.
+static std::string why_no_idle(const Advice& advice, std::size_t remedy) {
+  std::string why = "no run with the remedy succeeded";
+  for (const SearchRun& run : advice.result.runs) {
+    if (run.trial.end != Trial::End::kOk || (run.candidate != kPresent && run.candidate != remedy)) continue;
+    if (!run.trial.figures.idle_bytes) why = run.trial.figures.idle_bytes.why();
+  }
+  return why;
+}
+
 Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal) {
   const Confirmation* confirmation = confirmation_of(advice, remedy);
   if (confirmation != nullptr && !confirmation->verdicts.empty()) {
     const TimeVerdict& verdict = verdict_of(*confirmation, goal);
     const TimeRatio ratio = ratio_of(verdict);
-    return Ratio{ratio.median, ratio.low, ratio.high};
+    // With few measured pairs, the interval is infinite or empty. Other runs may have the metric.
+    const bool known = goal != Goal::kIdle || verdict.interval95.low != 0 || verdict.interval95.high != 0;
+    if (known && std::isfinite(ratio.high)) return Ratio{ratio.median, ratio.low, ratio.high};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
-  if (ratios[remedy].empty()) return NotAvailable{"no run with the remedy succeeded"};
+  if (ratios[remedy].empty()) {
+    return NotAvailable{goal == Goal::kIdle ? why_no_idle(advice, remedy) : "no run with the remedy succeeded"};
+  }
   return Ratio{std::exp(median(ratios[remedy])), {}, {}};
 }
 
@@ -308,7 +366,10 @@ Recommendation recommendation(const Advice& advice) {
       recommended.for_program = advice.recording->tax.advice;
     }
   }
-  if (advice.result.winner || advice.complete) recommended.faster_still = faster_still(advice);
+  if (advice.result.winner || advice.complete) {
+    recommended.faster_still = faster_still(advice);
+    recommended.less_at_idle = less_at_idle(advice);
+  }
   return recommended;
 }
 

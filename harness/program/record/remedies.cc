@@ -44,16 +44,6 @@ std::vector<std::string> names_in_code(const std::string& variable, const std::s
 
 bool is_glibc(const std::string& allocator) { return allocator == "glibc"; }
 
-/// Whether the file shows that its allocator does not know one of these settings.
-bool lacks_any(const std::string& file, const Variables& env) {
-  for (const auto& [variable, value] : env) {
-    for (const std::string& name : names_in_code(variable, value)) {
-      if (!has_text(file, name).value_or(true)) return true;
-    }
-  }
-  return false;
-}
-
 std::string bytes_of(const std::string& path) {
   try {
     return read_input_file(path);
@@ -79,12 +69,21 @@ std::set<std::string> words_with_end(const std::string& bytes, const std::string
   return found;
 }
 
-Upstream upstream(const std::string& allocator) {
+}  // namespace
+
+Upstream upstream_of_allocator(const std::string& allocator) {
   const Json* json = upstream_of(allocator);
   return json == nullptr ? Upstream{} : json->get<Upstream>();
 }
 
-}  // namespace
+bool lacks_any(const std::string& file, const Variables& env) {
+  for (const auto& [variable, value] : env) {
+    for (const std::string& name : names_in_code(variable, value)) {
+      if (!has_text(file, name).value_or(true)) return true;
+    }
+  }
+  return false;
+}
 
 PresentAllocator present_allocator(const std::string& library) {
   PresentAllocator present{allocator_name(library), library, version_of(library)};
@@ -178,17 +177,17 @@ std::optional<bool> has_text(const std::string& file, const std::string& name) {
 }
 
 std::vector<KnownRemedy> known_remedies(const std::string& allocator) {
-  return upstream(allocator).remedies.value_or(std::vector<KnownRemedy>{});
+  return upstream_of_allocator(allocator).remedies.value_or(std::vector<KnownRemedy>{});
 }
 
 std::vector<std::string> option_setters(const std::string& allocator) {
-  return upstream(allocator).setters.value_or(std::vector<std::string>{});
+  return upstream_of_allocator(allocator).setters.value_or(std::vector<std::string>{});
 }
 
 std::map<std::string, InsideMarks> inside_marks() {
   std::map<std::string, InsideMarks> marks;
   for (const auto& [allocator, text] : embedded_upstreams()) {
-    if (const auto inside = upstream(allocator).inside) marks.emplace(allocator, *inside);
+    if (const auto inside = upstream_of_allocator(allocator).inside) marks.emplace(allocator, *inside);
   }
   return marks;
 }

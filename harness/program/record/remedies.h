@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "judge/projects.h"
+#include "record/levers.h"
 #include "record/result.h"
 #include "record/settings.h"
 
@@ -92,11 +93,15 @@ struct Upstream : Project {
   FIELD(std::optional<InsideMarks>, inside,
         "Signs by which zerotax recognizes the allocator in a program that contains it.");
   FIELD(std::optional<std::vector<KnownRemedy>>, remedies, "Settings under which zerotax advise tries a program.");
+  FIELD(std::optional<std::vector<Lever>>, levers, "Settings of which zerotax advise --frontier tries several values.");
   FIELD(std::optional<std::vector<std::string>>, setters,
         "Names of functions or options that a program contains if it sets the allocator's options itself. "
         "Settings in the environment may then have no effect in such a program.",
         with(R"({"minItems": 1, "items": {"type": "string", "minLength": 5}})"));
 };
+
+/// Returns the contents of allocators/NAME/upstream.json; empty if there is no such file.
+Upstream upstream_of_allocator(const std::string& allocator);
 
 /// Whether a remedy is for a cause of zeroing.
 inline bool is_for(const KnownRemedy& remedy, Cause cause) {
@@ -128,6 +133,9 @@ Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocat
 /// version lacks the setting, the setting is already set, or the remedy undoes a setting that is not in `now`. Empty if
 /// the remedy can change something.
 std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now);
+
+/// Whether the file shows that its allocator does not know one of these settings.
+bool lacks_any(const std::string& file, const Variables& env);
 
 /// Returns the version of the allocator in a library, or an empty string if the library states none.
 std::string version_of(const std::string& library);

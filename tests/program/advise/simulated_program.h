@@ -17,6 +17,7 @@ struct Effect {
   double memory = 1;
   Trial::End end = Trial::End::kOk;
   std::optional<double> first_cpu = std::nullopt;  ///< CPU time of the first run, if it is different
+  double idle = 1;                                 ///< memory at idle
 };
 
 /// A simulated program whose metrics are random, with drifts and outliers like those of a busy machine.
@@ -36,7 +37,8 @@ class SimulatedProgram {
     Trial trial;
     trial.end = effect.end;
     if (effect.end == Trial::End::kFailed) trial.why = "was killed by SIGABRT";
-    trial.figures = {effect.cpu * factor, effect.cpu * factor * 1.1, 10'000 * effect.cpu, 50e6 * effect.memory};
+    trial.figures = {effect.cpu * factor,  effect.cpu * factor * 1.1, 10'000 * effect.cpu,
+                     50e6 * effect.memory, 40e6 * effect.idle,        IdleMeasure::kIdle};
     return trial;
   }
 

@@ -21,6 +21,7 @@
  *                  then the client's output
  *   -r READY       shell command that is repeated until it succeeds, before the client is started
  *   -t             end the program with SIGTERM after the client has ended
+ *   -w             with -t, first wait for SIGUSR1, at most a second: zerotax sends it when the program is idle
  *
  * A separate, small process is necessary. A child starts with the peak and the page tables of the process that forked
  * it, so the peak and the page tables of zerotax would be counted. The process runs in a session of its own, without a
@@ -38,7 +39,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kMostVariables = 256, kPollMs = 50, kLeftOverMs = 500, kTerminateMs = 20000 };
+enum { kMostVariables = 256, kPollMs = 50, kLeftOverMs = 500, kTerminateMs = 20000, kIdleMs = 1000 };
 enum { kNoClient = -1, kNeverReady = -2 };
 
 static const char* input = "/dev/null";
@@ -50,6 +51,8 @@ static char* variables[kMostVariables];
 static int variable_count;
 static int only_these;
 static int terminate;
+static int waits;
+static volatile sig_atomic_t is_idle;
 
 struct child {
   pid_t pid; /* 0 if not running */
@@ -173,6 +176,19 @@ static int wait_at_most(const struct child* child, long ms) {
   return child->pid == 0;
 }
 
+static void note_idle(int signal) {
+  (void)signal;
+  is_idle = 1;
+}
+
+static void wait_until_idle(void) {
+  const long long deadline = now_ns() + kIdleMs * 1000000LL;
+  is_idle = 0;
+  while (waits && !is_idle && program.pid != 0 && now_ns() < deadline) {
+    if (reap(WNOHANG) == 0) pause_ms(1);
+  }
+}
+
 /* Returns whether the program became ready before it ended. */
 static int wait_until_ready(void) {
   while (program.pid != 0) {
@@ -202,7 +218,7 @@ static void kill_left_over(void) {
 }
 
 static void parse(int argc, char** argv) {
-  for (int option; (option = getopt(argc, argv, "+C:i:o:e:v:xc:r:t")) != -1;) {
+  for (int option; (option = getopt(argc, argv, "+C:i:o:e:v:xc:r:tw")) != -1;) {
     switch (option) {
       case 'C':
         if (chdir(optarg) != 0) exit(2);
@@ -232,6 +248,10 @@ static void parse(int argc, char** argv) {
       case 't':
         terminate = 1;
         break;
+      case 'w':
+        waits = 1;
+        signal(SIGUSR1, note_idle);
+        break;
       default:
         exit(2);
     }
@@ -253,6 +273,7 @@ int main(int argc, char** argv) {
     start_shell(client, output);
     if (terminate) {
       wait_for(&shell);
+      wait_until_idle();
       if (program.pid != 0) kill(program.pid, SIGTERM);
       if (!wait_at_most(&program, kTerminateMs)) kill(program.pid, SIGKILL);
     }
