@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/pagemap.h"
+#include "os/worker.h"
+#include "record/arena.h"
+#include "record/resident/division.h"
+#include "record/sites.h"
+
+namespace zerotax::record {
+
+/// Divides the resident memory of recorded processes while they run: when a process asks for it, when a process has not
+/// called its allocator for a second, and on request. A thread of zerotax reads the areas of the processes
+/// (resident_area.h) and their files in /proc.
+class ResidentWatch {
+ public:
+  explicit ResidentWatch(const RecordArena& arena);
+  ~ResidentWatch();
+  ResidentWatch(const ResidentWatch&) = delete;
+  ResidentWatch& operator=(const ResidentWatch&) = delete;
+
+  /// Ends the watch. Call this after the program has ended.
+  void stop();
+  /// Returns the moments, with the names of sites. `started_ns` is the start of the run.
+  [[nodiscard]] Resident result(const SeenRun& seen, RecordedScripts& scripts, std::int64_t started_ns) const;
+
+ private:
+  struct Moment {
+    ResidentAt at;
+    std::int64_t at_ns;
+    std::uint64_t live_blocks;
+    Division division;
+  };
+  /// A slot of the arena.
+  struct Slot {
+    const ProcessSlot* process = nullptr;
+    ResidentHead* head = nullptr;
+    std::int32_t pid = 0;
+    std::int64_t started_ns = 0;
+    std::uint64_t changes = 0;
+    std::int64_t changed_ns = 0;
+    bool was_idle = false;  ///< whether the process was looked at since `changes` changed
+    bool is_over = false;
+    std::vector<Moment> moments = {};
+    std::string why_not = {};
+  };
+
+  void run();
+  void look();
+  bool open(std::size_t index);
+  void look_at(std::size_t index);
+  void divide_now(std::size_t index, ResidentAt at, const ResidentBlock& ending);
+  [[nodiscard]] std::optional<HeldMemoryMap> read_memory(std::size_t index) const;
+  void read_blocks(std::size_t index, HeldMemoryMap& memory) const;
+  void read_marks(std::size_t index, HeldMemoryMap& memory) const;
+  [[nodiscard]] std::vector<NamedFrame> frames_of(std::size_t index, std::uint32_t site, const ProcessSlot& process,
+                                                  RecordedScripts& scripts) const;
+  [[nodiscard]] ResidentMoment named(const Moment& moment, std::size_t index, const ProcessSlot& process,
+                                     RecordedScripts& scripts) const;
+
+  const RecordArena& arena_;
+  Pagemap::Method method_ = Pagemap().method();
+  std::vector<Slot> slots_;
+  std::atomic<bool> stopping_{false};
+  Worker beats_;
+  Worker thread_;
+};
+
+}  // namespace zerotax::record
