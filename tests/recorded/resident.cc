@@ -145,6 +145,16 @@ void mix(std::uint64_t seed) {
 
 void mixed() { mix(42); }
 
+/// Lets jemalloc's decay pass.
+void decayed() {
+  mix(42);
+  for (int i = 0; i < 50; ++i) {
+    usleep(10'000);
+    for (int k = 0; k < 100; ++k) std::free(got(40'000));
+    known_used -= 100;
+  }
+}
+
 /// Threads that wait for the report before they end.
 void threads() {
   constexpr unsigned kThreads = 4;
@@ -255,9 +265,9 @@ int main(int count, char** words) {
   constexpr struct {
     const char* name;
     void (*run)();
-  } kWays[] = {
-      {"pinned", pinned},   {"mixed", mixed}, {"threads", threads}, {"forked", forked}, {"churn", forks_beside_thread},
-      {"buffers", buffers}, {"peak", peak},   {"busy", busy}};
+  } kWays[] = {{"pinned", pinned},   {"mixed", mixed},   {"decayed", decayed},
+               {"threads", threads}, {"forked", forked}, {"churn", forks_beside_thread},
+               {"buffers", buffers}, {"peak", peak},     {"busy", busy}};
   for (const auto& way : kWays) {
     if (std::strcmp(words[1], way.name) == 0) way.run();
   }

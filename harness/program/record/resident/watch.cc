@@ -289,6 +289,8 @@ Resident ResidentWatch::result(const SeenRun& seen, RecordedScripts& scripts, st
       const Slot& slot = slots_[i];
       if (slot.head == nullptr || slot.pid != process->pid || slot.started_ns != process->started_ns) continue;
       row.why_not = slot.why_not.empty() ? why_not_all_seen(*process, slot.head) : slot.why_not;
+      // If some calls were not seen, no part is right.
+      if ((process->gaps & (kOwnCalloc | kOwnScope | kNoUsableSize)) != 0) continue;
       for (const Moment& moment : slot.moments) {
         row.moments.push_back(named(moment, i, *process, scripts));
         row.moments.back().at_ns -= started_ns;
