@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "files/output_file.h"
 #include "observe/flame_graph.h"
 #include "os/elf_file.h"
+#include "os/foreground.h"
 #include "os/print.h"
 #include "os/utc.h"
 #include "record/answer.h"
@@ -63,6 +65,7 @@ struct RecordOptions {
   bool sizes = false;
   bool light = false;
   bool resident = false;
+  std::optional<std::string> at;
   double seconds = kProcessSeconds;
 };
 
@@ -151,6 +154,7 @@ ExitStatus run(const RecordOptions& options) {
   RunWatch watch(arena);
   std::optional<ResidentWatch> resident;
   if (options.resident) resident.emplace(arena);
+  if (options.at) keep_from_foreground(*options.at == "HUP" ? SIGHUP : *options.at == "USR1" ? SIGUSR1 : SIGUSR2);
   const ForegroundResult result = run_recorded(target, arena);
   watch.stop();
   if (resident) resident->stop();
@@ -200,6 +204,13 @@ void add_target(Arguments& arguments, RecordOptions& options) {
           "also find which memory was freed and stays resident, when the program is idle, at its peak and at its end; "
           "each call to the allocator then takes microseconds")
       .excludes(running, kOfCommand);
+  arguments
+      .option(
+          "--at", options.at,
+          "with --resident, also look when zerotax gets this signal, which it then does not pass on: HUP, USR1 or USR2")
+      .needs({"--resident"}, {"{0} is given without {1}", "add {1}, or leave out {0}"})
+      .one_of({"HUP", "USR1", "USR2"})
+      .shown_as("SIGNAL");
   add_allocator(arguments, options.allocator, "the program's own").excludes(running, kOfCommand);
   add_env(arguments, options.env).excludes(running, kOfCommand);
 }

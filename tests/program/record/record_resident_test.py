@@ -158,3 +158,14 @@ def test_what_cannot_be_seen_is_not_claimed(tmp_path):
 
 def test_without_the_option_nothing_is_divided():
     assert "resident" not in record(PROGRAMS / "known").json
+
+
+def test_a_signal_for_zerotax_asks_for_a_look_and_does_not_reach_the_program(tmp_path):
+    report = tmp_path / "record.json"
+    with subprocess.Popen([ZEROTAX, "record", "--resident", "--at", "USR2", "--json", report, "--", RESIDENT, "busy",
+                           tmp_path / "says.json"], env=clean_environment(), stderr=subprocess.DEVNULL) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGUSR2)
+    assert running.returncode == 0
+    [process] = json.loads(report.read_text())["resident"]["processes"]
+    assert "signal" in [moment["moment"] for moment in process["moments"]]

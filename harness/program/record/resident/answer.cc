@@ -42,10 +42,13 @@ const char* moment_column(ResidentAt at) {
   return kWords[static_cast<std::size_t>(at)];
 }
 
-const char* moment_words(ResidentAt at) {
-  constexpr const char* kWords[] = {"1 s after the last call to the allocator", "at the peak",
-                                    "when the signal arrived", "at the end"};
-  return kWords[static_cast<std::size_t>(at)];
+/// Returns the moment in words, for one or several processes.
+const char* moment_words(ResidentAt at, bool several) {
+  constexpr const char* kOne[] = {"1 s after the last call to the allocator", "at the peak", "when the signal arrived",
+                                  "at the end"};
+  constexpr const char* kEach[] = {"each 1 s after its last call to the allocator", "each at its peak",
+                                   "when the signal arrived", "each at its end"};
+  return (several ? kEach : kOne)[static_cast<std::size_t>(at)];
 }
 
 /// Returns the moment that matters most to the reader, among those that any process has.
@@ -113,9 +116,8 @@ std::string headline_of(const Resident& resident, ResidentAt at) {
     }
   }
   const std::string in = count > 1 ? fmt::format("In {}, ", format_counted(count, "process", "processes")) : "";
-  const std::string each = count > 1 ? (at == ResidentAt::kSignal ? "" : ", each") : "";
-  return fmt::format("{}{} are resident{} {}, of which {} are live: {}.", in, format_size(sum.resident_bytes), each,
-                     moment_words(at), format_size(sum.live_bytes),
+  return fmt::format("{}{} are resident {}, of which {} are live: {}.", in, format_size(sum.resident_bytes),
+                     moment_words(at, count > 1), format_size(sum.live_bytes),
                      freed_words(sum, allocator_of(*largest_at(resident, at))));
 }
 
@@ -133,6 +135,7 @@ const ResidentHeap* held_heap(const ResidentMoment& moment) {
 std::string where_of(const ResidentMoment& moment) {
   std::string words;
   const std::uint64_t freed = moment.parts.freed_bytes();
+  if (freed * kNoticeable < moment.parts.resident_bytes) return words;
   if (!moment.freed.empty() && moment.freed.front().free_bytes * kNoticeable >= freed) {
     words = fmt::format("{} of the free pages were last allocated by {}.", format_size(moment.freed.front().free_bytes),
                         place_words(moment.freed.front().frames));
@@ -169,8 +172,11 @@ std::vector<Answer::Step> steps_of(const Record& record, const ResidentProcess& 
 std::string frames_text(const std::vector<NamedFrame>& frames) {
   if (frames.empty()) return "    (unknown)\n";
   std::string text;
-  for (std::size_t i = 0; i < std::min(frames.size(), kFramesListed); ++i) {
-    text += wrap(one_line(frame_label(frames[i], false)), "    ", "      ");
+  bool any_script = false;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const bool first_script = frames[i].is_script() && !any_script;
+    any_script = any_script || first_script;
+    if (i < kFramesListed || first_script) text += wrap(one_line(frame_label(frames[i], false)), "    ", "      ");
   }
   return text;
 }

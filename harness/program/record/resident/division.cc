@@ -96,7 +96,7 @@ class Divider {
     std::size_t last = block_;
     for (; last < memory_.blocks.size() && memory_.blocks[last].begin < end; ++last) {
       const HeldBlock& block = memory_.blocks[last];
-      live += std::min<std::uint64_t>(end, block.end()) - std::max<std::uint64_t>(page, block.begin);
+      live += range_of(reinterpret_cast<const void*>(block.begin), block.bytes).intersect({page, end}).bytes();
     }
     // Blocks overlap if a block was freed unseen.
     live = std::min<std::uint64_t>(live, page_bytes());

@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "os/clock.h"
+#include "os/foreground.h"
 #include "os/pid_namespace.h"
 #include "record/preload/block_table.h"
 #include "record/run_watch.h"
@@ -121,9 +122,13 @@ void ResidentWatch::run() {
 
 void ResidentWatch::look() {
   slots_.resize(arena_.slots_used());
+  const unsigned signals = kept_signals();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].is_over && (slots_[i].head != nullptr || open(i))) look_at(i);
+    if (slots_[i].is_over || (slots_[i].head == nullptr && !open(i))) continue;
+    look_at(i);
+    if (signals != signals_ && is_running(i)) divide_now(i, ResidentAt::kSignal, {});
   }
+  signals_ = signals;
 }
 
 bool ResidentWatch::open(std::size_t index) {
@@ -159,10 +164,16 @@ void ResidentWatch::look_at(std::size_t index) {
     slot.changed_ns = now;
     slot.was_idle = false;
   }
-  if (slot.was_idle || slot.process->holdings.closed != 0 || now - slot.changed_ns < kIdle_ns) return;
+  if (slot.was_idle || now - slot.changed_ns < kIdle_ns) return;
   slot.was_idle = true;
-  slot.is_over = !is_still(slot.pid, *slot.process);
-  if (!slot.is_over) divide_now(index, ResidentAt::kIdle, {});
+  if (is_running(index)) divide_now(index, ResidentAt::kIdle, {});
+}
+
+/// Whether the process has neither ended nor executed another program. If an exec failed, the process runs on.
+bool ResidentWatch::is_running(std::size_t index) {
+  Slot& slot = slots_[index];
+  slot.is_over = slot.is_over || !is_still(slot.pid, *slot.process);
+  return !slot.is_over && slot.process->holdings.closed == 0;
 }
 
 void ResidentWatch::divide_now(std::size_t index, ResidentAt at, const ResidentBlock& ending) {

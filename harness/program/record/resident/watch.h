@@ -16,7 +16,7 @@
 namespace zerotax::record {
 
 /// Divides the resident memory of recorded processes while they run: when a process asks for it, when a process has not
-/// called its allocator for a second, and on request. A thread of zerotax reads the areas of the processes
+/// called its allocator for a second, and when a signal was kept (os/foreground.h). A thread of zerotax reads the areas of the processes
 /// (resident_area.h) and their files in /proc.
 class ResidentWatch {
  public:
@@ -55,6 +55,7 @@ class ResidentWatch {
   void look();
   bool open(std::size_t index);
   void look_at(std::size_t index);
+  bool is_running(std::size_t index);
   void divide_now(std::size_t index, ResidentAt at, const ResidentBlock& ending);
   [[nodiscard]] std::optional<HeldMemoryMap> read_memory(std::size_t index) const;
   void read_blocks(std::size_t index, HeldMemoryMap& memory) const;
@@ -67,6 +68,7 @@ class ResidentWatch {
   const RecordArena& arena_;
   Pagemap::Method method_ = Pagemap().method();
   std::vector<Slot> slots_;
+  unsigned signals_ = 0;  ///< kept_signals() when all processes were last looked at on request
   std::atomic<bool> stopping_{false};
   Worker beats_;
   Worker thread_;
