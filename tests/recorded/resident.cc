@@ -92,7 +92,8 @@ void report(const char* name) {
     if (i != 0 && pages[i] >> 1 == pages[i - 1] >> 1) continue;
     std::uint64_t entry = 0;
     const auto offset = static_cast<off_t>((pages[i] >> 1) * sizeof entry);
-    const bool resident = pread(pagemap, &entry, sizeof entry, offset) == sizeof entry && entry >> 63 != 0;
+    // The recorder may have mapped shared memory where a block was. Its pages have bit 61.
+    const bool resident = pread(pagemap, &entry, sizeof entry, offset) == sizeof entry && (entry >> 61 & 5) == 4;
     if (resident) ++((pages[i] & 1) != 0 ? free_pages : live_pages);
   }
   close(pagemap);

@@ -31,6 +31,20 @@ struct BlockSite {
 };
 inline constexpr std::uint32_t kBlockSites = 16'000;
 
+/// A call stack that was found before, for calls that look the same. `frame` is the address of the called function's
+/// frame (ThreadState::mark).
+struct KnownStack {
+  std::atomic<std::uint32_t> taken;
+  std::uint32_t site;
+  std::uint32_t epoch;
+  std::uint32_t depth;
+  std::uint64_t frame;
+  std::uint64_t places[kFrames];
+  std::uint64_t values[kFrames];
+};
+inline constexpr std::size_t kKnownWays = 4;
+inline constexpr std::size_t kKnownSets = 1024;
+
 /// The owner of a page. A page on which a block has ever begun or continued has the mark kFirstSite + ResidentBlock's
 /// site, of the block that came last.
 /// kUnmapping: a page of the allocator that was unmapped, or is about to be unmapped.
@@ -49,6 +63,7 @@ struct Leaf {
 /// The moment at which a process asks the driver to look at its memory.
 enum class AskedMoment : std::uint32_t { kPeak, kEnd };
 
+// NOLINTBEGIN(clang-analyzer-optin.performance.Padding): parts that different threads write begin with a cache line
 struct ResidentHead {
   std::atomic<std::uint32_t> ready;
   std::atomic<std::uint32_t> asked;     ///< number of requests; the process waits until `answered` has this value
@@ -69,10 +84,12 @@ struct ResidentArea {
   alignas(kMostPageBytes) Leaf leaves[kLeaves];
   std::atomic<std::uint32_t> site_index[2 * kBlockSites];  ///< hash table of 1 + index in `sites`; 0: free
   BlockSite sites[kBlockSites];
+  alignas(kMostPageBytes) KnownStack known_stacks[kKnownSets][kKnownWays];
   alignas(kMostPageBytes) std::atomic<std::uint16_t> marks[kLeaves][kLeafPages];
   /// The table of live blocks (BlockTable::bytes()).
   alignas(kMostPageBytes) std::byte blocks[(std::size_t{64} << kResidentLevels) * 8 * 32];
 };
+// NOLINTEND(clang-analyzer-optin.performance.Padding)
 inline constexpr std::size_t kResidentBytes = sizeof(ResidentArea);
 inline constexpr std::size_t kResidentOffset = kArenaBytes;
 inline constexpr std::size_t kResidentFileBytes = kResidentOffset + kProcesses * kResidentBytes;

@@ -69,9 +69,13 @@ void unwind(const EntryRegisters& entry, Stack& stack) {
   do {
     // Not only the innermost frames are the recorder's, because code that the recorder calls, such as operator new, may
     // call the program's allocator.
-    if (!is_ours(unwinder.address())) stack.addresses[stack.depth++] = unwinder.call_address();
+    if (is_ours(unwinder.address())) continue;
+    stack.places[stack.depth] = unwinder.stack_pointer() - sizeof(std::uint64_t);
+    stack.addresses[stack.depth++] = unwinder.call_address();
   } while (stack.depth < kFrames && unwinder.step());
-  if (stack.depth < kFrames) follow_frame_pointers(unwinder, stack);
+  const std::uint32_t depth = stack.depth;
+  if (depth < kFrames) follow_frame_pointers(unwinder, stack);
+  stack.is_plain = stack.depth == depth;
 }
 
 /// Inserts Python's functions before the innermost frame of the interpreter's loop, which runs them.
@@ -80,6 +84,7 @@ void add_python_frames(Stack& stack) {
   const auto loop = std::find_if(&stack.addresses[0], &stack.addresses[stack.depth], is_python_loop);
   const auto at = static_cast<std::uint32_t>(loop - &stack.addresses[0]);
   if (at == stack.depth) return;
+  stack.is_plain = false;
   const std::uint32_t count = std::min(python_frames(&functions[0]), std::uint32_t{kFrames} - at);
   const std::uint32_t behind = std::min(stack.depth - at, std::uint32_t{kFrames} - at - count);
   std::memmove(&stack.addresses[at + count], &stack.addresses[at], behind * sizeof stack.addresses[0]);
@@ -115,6 +120,7 @@ Site* find(const Stack& stack, SiteKind kind) {
 
 void current_stack(Stack& stack) {
   stack.depth = 0;
+  stack.is_plain = false;
   // Without find_object, no call frame information can be found.
   if (real.find_object != nullptr) unwind(*entry_registers(), stack);
   add_python_frames(stack);

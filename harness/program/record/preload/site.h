@@ -13,7 +13,11 @@ bool is_on_signal_stack();
 
 struct Stack {
   std::uint64_t addresses[kFrames];
+  /// Where the return addresses lie, if each call pushed its return address and all functions are of files
+  /// (`is_plain`).
+  std::uint64_t places[kFrames];
   std::uint32_t depth;
+  bool is_plain;
 };
 /// Finds the current call stack. Call this on a separate stack.
 void current_stack(Stack& stack);
