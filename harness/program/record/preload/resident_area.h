@@ -63,33 +63,30 @@ struct Leaf {
 /// The moment at which a process asks the driver to look at its memory.
 enum class AskedMoment : std::uint32_t { kPeak, kEnd };
 
-// NOLINTBEGIN(clang-analyzer-optin.performance.Padding): parts that different threads write begin with a cache line
-struct ResidentHead {
-  std::atomic<std::uint32_t> ready;
-  std::atomic<std::uint32_t> asked;     ///< number of requests; the process waits until `answered` has this value
-  std::atomic<std::uint32_t> answered;  ///< a futex
-  std::atomic<std::uint32_t> copying;   ///< 1: a fork waits until its child has copied this area
-  AskedMoment moment;
-  ResidentBlock
-      ending;  ///< the block that the asking thread is freeing, which is no longer in the table; begin 0: none
+struct alignas(64) ResidentHead {
+  std::atomic<std::uint64_t> changes;      ///< number of blocks that were allocated or freed
   std::atomic<std::uint64_t> lost_blocks;  ///< blocks for which the table had no room
   std::atomic<std::uint64_t> lost_marks;   ///< leaves for which there was no room
   std::atomic<std::uint64_t> lost_sites;   ///< blocks whose site is unknown for lack of room
+  ResidentBlock ending;  ///< the block that the asking thread frees, which is no longer in the table; begin 0: none
+  AskedMoment moment;
+  std::atomic<std::uint32_t> asked;     ///< number of requests; the process waits until `answered` has this value
+  std::atomic<std::uint32_t> answered;  ///< a futex
+  std::atomic<std::uint32_t> copying;   ///< 1: a fork waits until its child has copied this area
   std::atomic<std::uint32_t> sites_used;
-  alignas(64) std::atomic<std::uint64_t> changes;  ///< number of blocks that were allocated or freed
+  std::atomic<std::uint32_t> ready;
 };
 
 struct ResidentArea {
   alignas(kMostPageBytes) ResidentHead head;
-  alignas(kMostPageBytes) Leaf leaves[kLeaves];
-  std::atomic<std::uint32_t> site_index[2 * kBlockSites];  ///< hash table of 1 + index in `sites`; 0: free
   BlockSite sites[kBlockSites];
-  alignas(kMostPageBytes) KnownStack known_stacks[kKnownSets][kKnownWays];
+  std::atomic<std::uint32_t> site_index[2 * kBlockSites];  ///< hash table of 1 + index in `sites`; 0: free
+  Leaf leaves[kLeaves];
+  KnownStack known_stacks[kKnownSets][kKnownWays];
   alignas(kMostPageBytes) std::atomic<std::uint16_t> marks[kLeaves][kLeafPages];
   /// The table of live blocks (BlockTable::bytes()).
-  alignas(kMostPageBytes) std::byte blocks[(std::size_t{64} << kResidentLevels) * 8 * 32];
+  std::byte blocks[(std::size_t{64} << kResidentLevels) * 8 * 32];
 };
-// NOLINTEND(clang-analyzer-optin.performance.Padding)
 inline constexpr std::size_t kResidentBytes = sizeof(ResidentArea);
 inline constexpr std::size_t kResidentOffset = kArenaBytes;
 inline constexpr std::size_t kResidentFileBytes = kResidentOffset + kProcesses * kResidentBytes;

@@ -44,10 +44,9 @@ const char* moment_column(ResidentAt at) {
 
 /// Returns the moment in words, for one or several processes.
 const char* moment_words(ResidentAt at, bool several) {
-  constexpr const char* kOne[] = {"1 s after the last call to the allocator", "at the peak", "when the signal arrived",
-                                  "at the end"};
-  constexpr const char* kEach[] = {"each 1 s after its last call to the allocator", "each at its peak",
-                                   "when the signal arrived", "each at its end"};
+  constexpr const char* kOne[] = {"after an idle second", "at the peak", "when the signal arrived", "at the end"};
+  constexpr const char* kEach[] = {"each after an idle second", "each at its peak", "when the signal arrived",
+                                   "each at its end"};
   return (several ? kEach : kOne)[static_cast<std::size_t>(at)];
 }
 

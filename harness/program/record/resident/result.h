@@ -80,8 +80,8 @@ ENUM_WORDS(ResidentAt, "idle", "peak", "signal", "end")
 struct ResidentMoment {
   RESULT("resident moment", "Resident memory of a process at one moment.");
   MEMBER(moment,
-         "`idle`: a second after the last call to the allocator; of several such moments, the one with the most "
-         "freed memory. `peak`: before memory was returned, when the process held the most, within 5 % and 1 MiB. "
+         "`idle`: after a second with at most 200 calls to the allocator; of several such moments, the one with the "
+         "most freed memory. `peak`: before memory was returned, when the process held the most, within 5 % and 1 MiB. "
          "`signal`: when the signal of --at arrived, last. `end`: at the end of the process, or before it executed "
          "another program.");
   ResidentAt moment = ResidentAt::kEnd;

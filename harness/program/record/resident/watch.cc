@@ -25,8 +25,12 @@ namespace zerotax::record {
 namespace {
 
 constexpr long kPause_ns = 20'000'000;
-/// A process that has not called its allocator for this time is idle.
+/// A process is idle after this time with at most this number of calls to its allocator, because the timers of a server
+/// make a few calls even when it has nothing to do.
 constexpr std::int64_t kIdle_ns = 1'000'000'000;
+constexpr std::uint64_t kIdleCalls = 200;
+/// Looks at idle moments take at most 1/kShare of a CPU.
+constexpr std::int64_t kShare = 20;
 constexpr std::size_t kMostRows = 20;
 constexpr const char* kNotInspected = "its memory could not be inspected";
 
@@ -143,7 +147,7 @@ bool ResidentWatch::open(std::size_t index) {
   slot.head = static_cast<ResidentHead*>(memory);
   slot.pid = slot.process->pid;
   slot.started_ns = slot.process->started_ns;
-  slot.changed_ns = monotonic_ns();
+  slot.quiet_ns = monotonic_ns();
   if (slot.process->pid_namespace != own_pid_namespace()) slot.why_not = "it ran in another PID namespace";
   return true;
 }
@@ -159,14 +163,15 @@ void ResidentWatch::look_at(std::size_t index) {
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&head.answered), FUTEX_WAKE, 1, nullptr, nullptr, 0);
   }
   const std::uint64_t changes = head.changes;
-  if (changes != slot.changes) {
+  if (changes < slot.changes || changes - slot.changes > kIdleCalls) {
     slot.changes = changes;
-    slot.changed_ns = now;
+    slot.quiet_ns = now;
     slot.was_idle = false;
   }
-  if (slot.was_idle || now - slot.changed_ns < kIdle_ns) return;
+  if (slot.was_idle || now - slot.quiet_ns < kIdle_ns || now < slot.next_ns) return;
   slot.was_idle = true;
   if (is_running(index)) divide_now(index, ResidentAt::kIdle, {});
+  slot.next_ns = now + kShare * (monotonic_ns() - now);
 }
 
 /// Whether the process has neither ended nor executed another program. If an exec failed, the process runs on.

@@ -15,9 +15,9 @@
 
 namespace zerotax::record {
 
-/// Divides the resident memory of recorded processes while they run: when a process asks for it, when a process has not
-/// called its allocator for a second, and when a signal was kept (os/foreground.h). A thread of zerotax reads the areas of the processes
-/// (resident_area.h) and their files in /proc.
+/// Divides the resident memory of recorded processes while they run: when a process asks for it, when a process has
+/// hardly called its allocator for a second, and when a signal was kept (os/foreground.h). A thread of zerotax reads
+/// the areas of the processes (resident_area.h) and their files in /proc.
 class ResidentWatch {
  public:
   explicit ResidentWatch(const RecordArena& arena);
@@ -43,9 +43,10 @@ class ResidentWatch {
     ResidentHead* head = nullptr;
     std::int32_t pid = 0;
     std::int64_t started_ns = 0;
-    std::uint64_t changes = 0;
-    std::int64_t changed_ns = 0;
-    bool was_idle = false;  ///< whether the process was looked at since `changes` changed
+    std::uint64_t changes = 0;  ///< ResidentHead::changes when the process was last busy
+    std::int64_t quiet_ns = 0;  ///< time when the process was last busy
+    std::int64_t next_ns = 0;   ///< earliest time of the next look at an idle moment
+    bool was_idle = false;      ///< whether the process was looked at since then
     bool is_over = false;
     std::vector<Moment> moments = {};
     std::string why_not = {};
