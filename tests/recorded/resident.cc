@@ -84,7 +84,7 @@ void report(const char* name) {
     for (std::uintptr_t page = begin / page_bytes; page <= (begin + known[i].bytes - 1) / page_bytes; ++page)
       pages[used++] = page << 1 | (known[i].live ? 0U : 1U);
   }
-  // Of a page with several blocks, a live block comes first.
+  // If a page has several blocks, a live block comes first.
   std::sort(&pages[0], &pages[used]);
   std::size_t free_pages = 0;
   std::size_t live_pages = 0;

@@ -37,8 +37,8 @@ constexpr PartRow kParts[] = {
     {"resident", &MemoryParts::resident_bytes},
 };
 
-const char* moment_column(ResidentAt at) {
-  constexpr const char* kWords[] = {"when idle", "at the peak", "at the signal", "at the end"};
+const char* moment_title(ResidentAt at) {
+  constexpr const char* kWords[] = {"When idle", "At the peak", "At the signal", "At the end"};
   return kWords[static_cast<std::size_t>(at)];
 }
 
@@ -80,7 +80,8 @@ std::string allocator_of(const ResidentProcess& process) {
 
 Table parts_table(const ResidentProcess& process) {
   std::vector<Column> columns{{"part", Unit::kText, 34}};
-  for (const ResidentMoment& each : process.moments) columns.push_back({moment_column(each.moment), Unit::kBytes, 12});
+  for (const ResidentMoment& each : process.moments)
+    columns.push_back({words_of(each.moment)[static_cast<std::size_t>(each.moment)], Unit::kBytes, 10});
   Table table(columns);
   for (const PartRow& part : kParts) {
     std::vector<Cell> row{part.name};
@@ -207,7 +208,7 @@ std::string moment_text(const ResidentMoment& moment) {
     holders.add({each.held_bytes, each.held_pages, each.below_bytes, each.blocks, each.smallest_bytes});
     holders.note(frames_text(each.frames));
   }
-  std::string text = fmt::format("\n{}:\n", moment_column(moment.moment));
+  std::string text = fmt::format("\n{}:\n", moment_title(moment.moment));
   for (const Table* table : {&heaps, &freed, &holders}) {
     if (!table->empty()) text += table->text();
   }
