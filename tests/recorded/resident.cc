@@ -1,6 +1,7 @@
 // Keeps known blocks live and frees others, then says what is resident by its own count. Usage: resident WAY FILE.
 // Writes a line of JSON for each process into FILE without allocating: pages on which the program had blocks, by what
 // is left on them, the bytes of its live blocks, and what the kernel says.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -71,6 +72,27 @@ std::size_t sum_of_smaps(const char* file, const char* name) {
   return sum << 10;
 }
 
+struct OfAllocator {
+  std::size_t in_use;
+  std::size_t mapped_blocks;
+};
+/// Returns the bytes of blocks in use by the allocator's own count, and glibc's number of blocks in mappings of their
+/// own.
+OfAllocator of_allocator() {
+  using Control = int (*)(const char*, void*, std::size_t*, void*, std::size_t);
+  if (const auto control = reinterpret_cast<Control>(dlsym(RTLD_DEFAULT, "mallctl"))) {
+    std::uint64_t epoch = 1;
+    std::size_t allocated = 0;
+    std::size_t bytes = sizeof allocated;
+    control("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+    control("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+    control("stats.allocated", &allocated, &bytes, nullptr, 0);
+    return {allocated, 0};
+  }
+  const struct mallinfo2 info = mallinfo2();
+  return {info.uordblks + info.hblkhd, info.hblks};
+}
+
 /// Writes the numbers of this process.
 void report(const char* name) {
   static std::uintptr_t pages[1 << 20];
@@ -99,12 +121,14 @@ void report(const char* name) {
   close(pagemap);
   const std::size_t lazy = sum_of_smaps("/proc/self/smaps", "LazyFree:");
   const std::size_t anonymous = sum_of_smaps("/proc/self/smaps_rollup", "Anonymous:");
+  const auto [in_use, own_blocks] = of_allocator();
   char line[400];
-  const int length =
-      std::snprintf(&line[0], sizeof line,
-                    "{\"name\": \"%s\", \"pid\": %d, \"free\": %zu, \"on_live_pages\": %zu, \"live\": %zu, \"lazy\": "
-                    "%zu, \"anonymous\": %zu}\n",
-                    name, getpid(), free_pages * page_bytes, live_pages * page_bytes, live_bytes, lazy, anonymous);
+  const int length = std::snprintf(
+      &line[0], sizeof line,
+      "{\"name\": \"%s\", \"pid\": %d, \"free\": %zu, \"on_live_pages\": %zu, \"live\": %zu, \"lazy\": %zu, "
+      "\"anonymous\": %zu, \"in_use\": %zu, \"mapped_blocks\": %zu}\n",
+      name, getpid(), free_pages * page_bytes, live_pages * page_bytes, live_bytes, lazy, anonymous, in_use,
+      own_blocks);
   const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (write(fd, &line[0], static_cast<std::size_t>(length)) != length) _exit(3);
   close(fd);

@@ -202,12 +202,12 @@ void add_target(Arguments& arguments, RecordOptions& options) {
       .flag(
           "--resident", options.resident,
           "also find which memory was freed and stays resident, when the program is idle, at its peak and at its end; "
-          "each call to the allocator then takes microseconds")
+          "each call to the allocator then takes longer")
       .excludes(running, kOfCommand);
   arguments
       .option(
           "--at", options.at,
-          "with --resident, also look when zerotax gets this signal, which it then does not pass on: HUP, USR1 or USR2")
+          "with --resident, also look when zerotax gets this signal, which the program then does not get")
       .needs({"--resident"}, {"{0} is given without {1}", "add {1}, or leave out {0}"})
       .one_of({"HUP", "USR1", "USR2"})
       .shown_as("SIGNAL");

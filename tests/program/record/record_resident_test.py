@@ -62,6 +62,19 @@ def test_parts_are_those_that_the_program_finds_itself(way, allocator, tmp_path)
         check_equal(found, own, allocator in ("mimalloc", "scudo"))
 
 
+def test_live_bytes_are_those_in_use_by_the_allocators_own_count(tmp_path):
+    # A block has a header of 8 bytes, or of 16 bytes in a mapping of its own. Without its caches for threads, glibc
+    # counts no freed block as used. The table of the caches (tcache_perthread_struct) is a block of glibc's own.
+    found, [own] = resident("mixed", tmp_path, GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+    moment = moment_of(found, own["pid"])
+    headers = 8 * (moment["live_blocks"] - own["mapped_blocks"]) + 16 * own["mapped_blocks"]
+    assert own["in_use"] - moment["parts"]["live_bytes"] - headers in (0, 656)
+    (tmp_path / "says.json").unlink()
+    found, [own] = resident("mixed", tmp_path, "--allocator", "jemalloc")
+    # Pages of a live block on which nobody wrote are not resident.
+    assert 0 <= own["in_use"] - moment_of(found, own["pid"])["parts"]["live_bytes"] < 200_000
+
+
 def functions(row):
     return " ".join(frame["function"] or "" for frame in row["frames"])
 
