@@ -19,10 +19,10 @@ PARTS = ("live", "free", "fragmented", "offered", "allocator", "stack", "other")
 AFTERWARDS = 16 * PAGE
 
 
-def resident(way, folder, *options, **environment):
-    """Returns the recording, and what each process says of itself."""
+def resident(way, folder, *options, ask=False, **environment):
+    """Returns the recording, and what each process says of itself. With `ask`, the process asks its allocator, too."""
     says = folder / "says.json"
-    found = record(RESIDENT, way, says, options=("--resident", *options), **environment)
+    found = record(RESIDENT, way, says, *(["ask"] if ask else []), options=("--resident", *options), **environment)
     for process in found.json["resident"]["processes"]:
         for moment in process["moments"]:
             parts = moment["parts"]
@@ -65,12 +65,12 @@ def test_parts_are_those_that_the_program_finds_itself(way, allocator, tmp_path)
 def test_live_bytes_are_those_in_use_by_the_allocators_own_count(tmp_path):
     # A block has a header of 8 bytes, or of 16 bytes in a mapping of its own. Without its caches for threads, glibc
     # counts no freed block as used. The table of the caches (tcache_perthread_struct) is a block of glibc's own.
-    found, [own] = resident("mixed", tmp_path, GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
+    found, [own] = resident("mixed", tmp_path, ask=True, GLIBC_TUNABLES="glibc.malloc.tcache_count=0")
     moment = moment_of(found, own["pid"])
     headers = 8 * (moment["live_blocks"] - own["mapped_blocks"]) + 16 * own["mapped_blocks"]
     assert own["in_use"] - moment["parts"]["live_bytes"] - headers in (0, 656)
     (tmp_path / "says.json").unlink()
-    found, [own] = resident("mixed", tmp_path, "--allocator", "jemalloc")
+    found, [own] = resident("mixed", tmp_path, "--allocator", "jemalloc", ask=True)
     # Pages of a live block on which nobody wrote are not resident.
     assert 0 <= own["in_use"] - moment_of(found, own["pid"])["parts"]["live_bytes"] < 200_000
 

@@ -29,6 +29,8 @@ constexpr std::int64_t kLongestWait_ns = 10'000'000'000;
 /// A driver whose beat has not changed for this time has ended.
 constexpr std::int64_t kLongestBeat_ns = 2'000'000'000;
 constexpr std::int64_t kLongestCopy_ns = 1'000'000'000;
+/// A signal handler that ends the process may have interrupted the thread that asks the driver.
+constexpr std::int64_t kLongestTurn_ns = 1'000'000'000;
 /// The driver looks at a peak that is higher than the last one by this part and this number of bytes.
 constexpr std::uint64_t kHigherPart = 20;
 constexpr std::uint64_t kHigherBytes = std::uint64_t{1} << 20;
@@ -351,7 +353,6 @@ void enter_resident(void* block, std::uint64_t bytes) {
 
 void leave_resident(void* block) {
   wait_for_copy();
-  left = {};
   if (!blocks.take(block, left)) left = {};
   if (area != nullptr) area->head.changes.fetch_add(1, std::memory_order_relaxed);
 }
@@ -386,7 +387,7 @@ void mark_discarded(AddressRange range) {
 }
 
 void note_resident_end() {
-  if (may_ask() && take_turn(kLongestWait_ns)) ask_driver(AskedMoment::kEnd, {});
+  if (may_ask() && take_turn(kLongestTurn_ns)) ask_driver(AskedMoment::kEnd, {});
 }
 
 void note_resident_peak(std::uint64_t held_bytes, bool frees) {

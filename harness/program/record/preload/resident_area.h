@@ -19,6 +19,8 @@ struct ResidentBlock {
   std::uintptr_t begin;
   std::uint64_t bytes;  ///< usable bytes
   std::uint32_t site;   ///< 1 + index of the site; 0: unknown
+
+  [[nodiscard]] std::uintptr_t end() const { return begin + bytes; }
 };
 /// Number of levels in the table of live blocks, which then has room for 8 million blocks.
 inline constexpr std::size_t kResidentLevels = 14;

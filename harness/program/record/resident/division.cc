@@ -95,7 +95,7 @@ class Divider {
     std::uint64_t live = 0;
     std::size_t last = block_;
     for (; last < memory_.blocks.size() && memory_.blocks[last].begin < end; ++last) {
-      const HeldBlock& block = memory_.blocks[last];
+      const ResidentBlock& block = memory_.blocks[last];
       live += range_of(reinterpret_cast<const void*>(block.begin), block.bytes).intersect({page, end}).bytes();
     }
     // Blocks overlap if a block was freed unseen.
@@ -135,13 +135,13 @@ class Divider {
 
   /// Notes the live blocks of a page, from block_ to the block before `last`.
   void note_live(std::size_t last, std::uint64_t rest, DividedHeap& heap) {
-    const HeldBlock& first = memory_.blocks[block_];
+    const ResidentBlock& first = memory_.blocks[block_];
     end_run(first);
     heap.last = memory_.blocks[last - 1];
     heap.below_last = heap.whole;
     const bool is_one_site = std::all_of(memory_.blocks.begin() + static_cast<std::ptrdiff_t>(block_),
                                          memory_.blocks.begin() + static_cast<std::ptrdiff_t>(last),
-                                         [&](const HeldBlock& each) { return each.site == first.site; });
+                                         [&](const ResidentBlock& each) { return each.site == first.site; });
     if (!is_one_site || rest < page_bytes() / 2) return;
     Holder& holder = division_.holders[first.site];
     ++holder.pages;
@@ -150,7 +150,7 @@ class Divider {
   }
 
   /// Ends a hole of free whole pages below a live block.
-  void end_run(const HeldBlock& above) {
+  void end_run(const ResidentBlock& above) {
     if (run_ != 0 && above.bytes != 0) {
       Holder& holder = division_.holders[above.site];
       holder.below_bytes += run_;
@@ -159,7 +159,7 @@ class Divider {
     run_ = 0;
   }
 
-  void note_holder(Holder& holder, const HeldBlock& block) {
+  void note_holder(Holder& holder, const ResidentBlock& block) {
     if (holder.smallest == 0 || block.bytes < holder.smallest) holder.smallest = block.bytes;
     if (block.begin == noted_) return;
     noted_ = block.begin;

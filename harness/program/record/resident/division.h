@@ -11,20 +11,11 @@
 
 namespace zerotax::record {
 
-/// A live block of a process. Sites are 1 + the index of a BlockSite, or 0 if the site is unknown.
-struct HeldBlock {
-  std::uintptr_t begin = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t site = 0;
-
-  [[nodiscard]] std::uintptr_t end() const { return begin + bytes; }
-};
-
 /// The memory of a process at one moment.
 struct HeldMemoryMap {
   std::vector<MappingMemory> mappings;                        ///< in ascending order
   std::vector<AddressRange> resident;                         ///< anonymous pages in memory, in ascending order
-  std::vector<HeldBlock> blocks;                              ///< in ascending order
+  std::vector<ResidentBlock> blocks;                          ///< live blocks, in ascending order
   std::map<std::uint64_t, std::vector<std::uint16_t>> marks;  ///< PageMark of each page, by page / kLeafPages
   bool is_glibc = false;                                      ///< whether the allocator is glibc's
 
@@ -45,7 +36,7 @@ struct Holder {
 /// The parts of a heap, or of other mappings together.
 struct DividedHeap {
   MemoryParts parts;
-  HeldBlock last;                ///< the live block with the highest address; bytes 0: none
+  ResidentBlock last{};          ///< the live block with the highest address; bytes 0: none
   std::uint64_t below_last = 0;  ///< free whole pages below the last block
   std::uint64_t whole = 0;       ///< free whole pages, including pages under MADV_FREE
 };
@@ -53,6 +44,7 @@ struct DividedHeap {
 struct Division {
   MemoryParts parts;
   std::map<std::string, DividedHeap> heaps;
+  // By ResidentBlock::site.
   std::map<std::uint32_t, std::uint64_t> freed;  ///< free whole pages by the site that had a block there last
   std::map<std::uint32_t, Holder> holders;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -58,15 +59,16 @@ bool read_written(int fd, off_t begin, std::size_t bytes, void* to) {
   return any;
 }
 
+/// Reads a value that is 0 so far, and stays so if it cannot be read.
 template <typename T>
 void read_at(int fd, off_t offset, T& value) {
-  if (::pread(fd, static_cast<void*>(&value), sizeof value, offset) != sizeof value) value = T{};
+  [[maybe_unused]] const ssize_t got = ::pread(fd, static_cast<void*>(&value), sizeof value, offset);
 }
 
 void add_block(void* blocks, ResidentBlock& block) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 56;
   if (block.begin == 0 || block.begin >= kMost || block.bytes >= kMost) return;
-  static_cast<std::vector<HeldBlock>*>(blocks)->push_back({block.begin, block.bytes, block.site});
+  static_cast<std::vector<ResidentBlock>*>(blocks)->push_back(block);
 }
 
 /// Returns the entries with the highest values, the highest first.
@@ -101,7 +103,8 @@ ResidentWatch::ResidentWatch(const RecordArena& arena)
       thread_([this] { run(); }) {}
 
 ResidentWatch::~ResidentWatch() {
-  stop();
+  stopping_ = true;
+  thread_.wait();
   for (const Slot& slot : slots_) {
     if (slot.process != nullptr) RecordArena::unwatch(slot.process);
     if (slot.head != nullptr) ::munmap(static_cast<void*>(slot.head), sizeof(ResidentHead));
@@ -110,11 +113,14 @@ ResidentWatch::~ResidentWatch() {
 
 void ResidentWatch::stop() {
   stopping_ = true;
-  thread_.wait();
   beats_.wait();
+  thread_.join();
 }
 
 void ResidentWatch::run() {
+  // If this thread fails, the processes must not wait for it.
+  const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> end(&stopping_,
+                                                                             [](auto* ends) { *ends = true; });
   auto& wakes = arena_.shared().driver_wakes;
   while (!stopping_) {
     const std::uint32_t before = wakes;
@@ -193,7 +199,7 @@ void ResidentWatch::divide_now(std::size_t index, ResidentAt at, const ResidentB
   ResidentBlock last = ending;
   add_block(&memory->blocks, last);
   std::sort(memory->blocks.begin(), memory->blocks.end(),
-            [](const HeldBlock& a, const HeldBlock& b) { return a.begin < b.begin; });
+            [](const ResidentBlock& a, const ResidentBlock& b) { return a.begin < b.begin; });
   Moment moment{at, at_ns, memory->blocks.size(), divide(*memory)};
   const auto same =
       std::find_if(slot.moments.begin(), slot.moments.end(), [at](const Moment& each) { return each.at == at; });
@@ -260,25 +266,19 @@ void ResidentWatch::read_marks(std::size_t index, HeldMemoryMap& memory) const {
   }
 }
 
-std::vector<NamedFrame> ResidentWatch::frames_of(std::size_t index, std::uint32_t site, const ProcessSlot& process,
-                                                 RecordedScripts& scripts) const {
-  if (site == 0 || site > kBlockSites) return {};
-  BlockSite found{};
-  const off_t offset = area_offset(index, offsetof(ResidentArea, sites) + (site - 1) * sizeof(BlockSite));
-  if (::pread(arena_.file(), static_cast<void*>(&found), sizeof found, offset) != sizeof found) return {};
-  static Symbols symbols;
-  return named_frames(process, &found.frames[0], std::min<std::uint64_t>(found.depth, kFrames), scripts, symbols);
-}
-
-ResidentMoment ResidentWatch::named(const Moment& moment, std::size_t index, const ProcessSlot& process,
-                                    RecordedScripts& scripts) const {
+ResidentMoment ResidentWatch::named(const Moment& moment, std::size_t index, const FrameNames& names) const {
   ResidentMoment row;
+  const auto frames = [&](std::uint32_t site) -> std::vector<NamedFrame> {
+    if (site == 0 || site > kBlockSites) return {};
+    BlockSite found{};
+    read_at(arena_.file(), area_offset(index, offsetof(ResidentArea, sites) + (site - 1) * sizeof(BlockSite)), found);
+    return names(&found.frames[0], std::min<std::uint64_t>(found.depth, kFrames));
+  };
   row.moment = moment.at;
   row.at_ns = moment.at_ns;
   row.parts = moment.division.parts;
   row.live_blocks = moment.live_blocks;
   const Division& division = moment.division;
-  const auto frames = [&](std::uint32_t site) { return frames_of(index, site, process, scripts); };
   for (const auto& [name, heap] : highest(division.heaps, [](auto& each) { return each.parts.resident_bytes; })) {
     row.heaps.push_back({name, heap.parts, heap.last.bytes, heap.below_last, {}});
     if (heap.last.bytes != 0) row.heaps.back().last_block_frames = frames(heap.last.site);
@@ -295,12 +295,16 @@ ResidentMoment ResidentWatch::named(const Moment& moment, std::size_t index, con
 
 Resident ResidentWatch::result(const SeenRun& seen, RecordedScripts& scripts, std::int64_t started_ns) const {
   Resident resident;
+  Symbols symbols;
   for (const ProcessSlot* process : seen.processes()) {
     ResidentProcess& row = resident.processes.emplace_back();
     row.pid = process->pid;
     row.executable = printable(&process->executable[0]);
     row.allocator = printable(&process->allocator[0]);
     row.why_not = why_not_all_seen(*process, nullptr);
+    const FrameNames names = [&](const std::uint64_t* frames, std::size_t depth) {
+      return named_frames(*process, frames, depth, scripts, symbols);
+    };
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       const Slot& slot = slots_[i];
       if (slot.head == nullptr || slot.pid != process->pid || slot.started_ns != process->started_ns) continue;
@@ -308,7 +312,7 @@ Resident ResidentWatch::result(const SeenRun& seen, RecordedScripts& scripts, st
       // If some calls were not seen, no part is right.
       if ((process->gaps & (kOwnCalloc | kOwnScope | kNoUsableSize)) != 0) continue;
       for (const Moment& moment : slot.moments) {
-        row.moments.push_back(named(moment, i, *process, scripts));
+        row.moments.push_back(named(moment, i, names));
         row.moments.back().at_ns -= started_ns;
       }
     }

@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,10 +61,8 @@ class ResidentWatch {
   [[nodiscard]] std::optional<HeldMemoryMap> read_memory(std::size_t index) const;
   void read_blocks(std::size_t index, HeldMemoryMap& memory) const;
   void read_marks(std::size_t index, HeldMemoryMap& memory) const;
-  [[nodiscard]] std::vector<NamedFrame> frames_of(std::size_t index, std::uint32_t site, const ProcessSlot& process,
-                                                  RecordedScripts& scripts) const;
-  [[nodiscard]] ResidentMoment named(const Moment& moment, std::size_t index, const ProcessSlot& process,
-                                     RecordedScripts& scripts) const;
+  using FrameNames = std::function<std::vector<NamedFrame>(const std::uint64_t* frames, std::size_t depth)>;
+  [[nodiscard]] ResidentMoment named(const Moment& moment, std::size_t index, const FrameNames& names) const;
 
   const RecordArena& arena_;
   Pagemap::Method method_ = Pagemap().method();
