@@ -26,6 +26,8 @@ std::atomic<pid_t> child_pid = 0;
 /// A signal that another of our threads received before the program had a process ID. If there are several, only the
 /// last is kept.
 std::atomic<int> early_signal = 0;
+std::atomic<int> kept_number = 0;
+std::atomic<unsigned> kept_count = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not use a lock");
 
 /// Called by the handler after it stores a signal, and by run_foreground() after it stores the process ID. The later of
@@ -150,7 +152,15 @@ void wait_for_end(ForegroundResult& result) {
 
 }  // namespace
 
+void keep_from_foreground(int number) { kept_number = number; }
+
+unsigned kept_signals() { return kept_count; }
+
 void pass_to_foreground(int number) {
+  if (number == kept_number) {
+    ++kept_count;
+    return;
+  }
   if (const pid_t pid = child_pid; pid > 0) {
     ::kill(pid, number);
   } else {

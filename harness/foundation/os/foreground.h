@@ -45,4 +45,10 @@ ForegroundResult run_foreground(const ForegroundCommand& command);
 /// that run_foreground() replaces call this function too, because another thread may still be in one of them.
 void pass_to_foreground(int number);
 
+/// Makes pass_to_foreground() count this signal, one of those that are passed on, instead of passing it on. Call this
+/// before run_foreground().
+void keep_from_foreground(int number);
+/// Returns the number of signals that were kept.
+unsigned kept_signals();
+
 }  // namespace zerotax

@@ -151,6 +151,12 @@ bool Pagemap::for_each_populated(AddressRange range, Visit visit, void* context)
   return false;
 }
 
+bool Pagemap::for_each_resident(AddressRange range, Visit visit, void* context) const {
+  constexpr std::uint64_t kNeither = kOfFile | kZeroFrame;
+  if (method_ == Method::kScan) return scan(range, kNeither, kNeither | kPresent, kPresent, visit, context);
+  return method_ == Method::kRead && read(range, Kind::kResident, visit, context);
+}
+
 bool Pagemap::for_each_written(AddressRange range, Visit visit, void* context) const {
   return method_ == Method::kScan &&
          scan(range, kZeroFrame | guard_, kWritten | kZeroFrame | guard_, kPresent | kSwapped, visit, context);
@@ -204,8 +210,9 @@ bool Pagemap::read(AddressRange range, Kind kind, Visit visit, void* context) co
     const std::size_t pages = static_cast<std::size_t>(got) / sizeof entries[0];
     for (std::size_t i = 0; i < pages; ++i, address += page_bytes()) {
       const PagemapEntry entry(entries[i]);
-      const bool counts =
-          (kind != Kind::kAnonymous || !entry.of_file()) && (kind != Kind::kSoftDirty || entry.soft_dirty());
+      const bool counts = ((kind != Kind::kAnonymous && kind != Kind::kResident) || !entry.of_file()) &&
+                          (kind != Kind::kResident || entry.present()) &&
+                          (kind != Kind::kSoftDirty || entry.soft_dirty());
       if (counts && entry.populated() && is_zero_page(entry) == (kind == Kind::kZeroPage)) {
         visit(context, {address, address + page_bytes()});
       }

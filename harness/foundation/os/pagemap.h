@@ -78,6 +78,9 @@ class Pagemap {
   /// Adjacent ranges are not always merged.
   bool for_each_populated(AddressRange range, Visit visit, void* context) const;
 
+  /// Passes to `visit` the pages of private anonymous memory that are in memory, not swapped, in the same way.
+  bool for_each_resident(AddressRange range, Visit visit, void* context) const;
+
   /// Adds the pages of `range` that map the shared zero page, because they were read and never written. Requires
   /// knows_zero_page(). Returns false if the kernel refuses.
   bool zero_pages(AddressRange range, RangeList& zero_pages) const;
@@ -116,8 +119,9 @@ class Pagemap {
  private:
   bool scan(AddressRange range, std::uint64_t inverted, std::uint64_t all_of, std::uint64_t any_of, Visit visit,
             void* context) const;
-  enum class Kind { kAny, kAnonymous, kZeroPage, kSoftDirty };
-  /// `kind` selects all populated pages, only anonymous pages, only soft-dirty pages, or the shared zero page instead.
+  enum class Kind { kAny, kAnonymous, kResident, kZeroPage, kSoftDirty };
+  /// `kind` selects all populated pages, only anonymous pages, only anonymous pages in memory, only soft-dirty pages,
+  /// or the shared zero page instead.
   bool read(AddressRange range, Kind kind, Visit visit, void* context) const;
   void learn_zero_page(Sharing sharing);
   void learn_guards();

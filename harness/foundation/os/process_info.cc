@@ -298,6 +298,7 @@ std::vector<MappingMemory> parse_smaps(std::istream& text) {
     if (word == "Rss") mappings.back().resident = kib * 1024;
     if (word == "Anonymous") mappings.back().anonymous = kib * 1024;
     if (word == "AnonHugePages") mappings.back().huge = kib * 1024;
+    if (word == "LazyFree") mappings.back().lazy = kib * 1024;
   }
   return mappings;
 }

@@ -128,6 +128,7 @@ struct MappingMemory {
   std::uint64_t resident = 0;
   std::uint64_t anonymous = 0;
   std::uint64_t huge = 0;  ///< anonymous bytes in transparent huge pages
+  std::uint64_t lazy = 0;  ///< anonymous bytes that the kernel may take, because of MADV_FREE
   std::string name;        ///< path, [heap], [anon:…]; empty if anonymous
 };
 

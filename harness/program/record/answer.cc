@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/shell.h"
 #include "base/units.h"
+#include "record/resident/answer.h"
 #include "record/tax.h"
 #include "record/where.h"
 
@@ -202,6 +203,7 @@ std::string next_step(const Record& record) {
 }
 
 Answer answer(const Record& record) {
+  if (record.resident) return resident_answer(record);
   Answer answer{.headline = headline(record), .more = "All causes, sites and sizes"};
   const bool is_recorded = !record.processes.empty() || record.outside;
   const std::vector<const TaxRow*> rows = is_recorded ? costly_rows(record.tax) : std::vector<const TaxRow*>{};

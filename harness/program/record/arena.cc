@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "os/pagemap.h"
+#include "record/preload/resident_area.h"
 
 namespace zerotax::record {
 namespace {
@@ -153,11 +154,16 @@ bool are_whole(Rows& rows) {
 
 }  // namespace
 
-RecordArena::RecordArena() : file_("zerotax-arena", kArenaBytes), path_(file_.pass_on()) {
+RecordArena::RecordArena(bool keeps_resident)
+    : file_("zerotax-arena", keeps_resident ? kResidentFileBytes : kArenaBytes),
+      path_(file_.pass_on()),
+      keeps_resident_(keeps_resident) {
   void* memory = ::mmap(nullptr, kSlotsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
   if (memory == MAP_FAILED) cannot("a mapping of the recording's memory");
   arena_ = static_cast<Arena*>(memory);
   arena_->pagemap_method = static_cast<std::uint32_t>(Pagemap().method());
+  if (keeps_resident) arena_->keeps_resident = 1;
+  if (keeps_resident) count_live_heap();
   arena_->magic = kArenaMagic;
 }
 

@@ -22,8 +22,9 @@ struct DamagedSlot {
 /// recorded program may write anything into this memory, so data is copied once, and the copy is checked.
 class RecordArena {
  public:
-  /// Throws MachineError if the memory cannot be created.
-  RecordArena();
+  /// `keeps_resident`: processes also keep the data by which their resident memory is divided (resident_area.h). Throws
+  /// MachineError if the memory cannot be created.
+  explicit RecordArena(bool keeps_resident = false);
   ~RecordArena();
   RecordArena(const RecordArena&) = delete;
   RecordArena& operator=(const RecordArena&) = delete;
@@ -34,6 +35,10 @@ class RecordArena {
   /// are not timed.
   void count_live_heap() { arena_->counts_live_heap = counts_live_heap_ = 1; }
   [[nodiscard]] bool counts_live_heap() const { return counts_live_heap_ != 0; }
+  [[nodiscard]] bool keeps_resident() const { return keeps_resident_; }
+  /// The file, and the part of it that all processes share.
+  [[nodiscard]] int file() const { return file_.fd(); }
+  [[nodiscard]] Arena& shared() const { return *arena_; }
 
   /// Returns copies of the slots; running processes keep writing to the originals. Each call also copies the slots that
   /// are new since the last call.
@@ -71,6 +76,7 @@ class RecordArena {
   Arena* arena_ = nullptr;
   Arena* head_ = nullptr;  ///< a copy
   std::uint32_t counts_live_heap_ = 0;
+  const bool keeps_resident_;
   std::vector<ProcessSlot*> slots_;
   std::vector<DamagedSlot> damaged_;
   std::uint64_t copied_bytes_ = 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -16,12 +17,14 @@
 #include "observe/flame_graph.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
+#include "os/foreground.h"
 #include "os/print.h"
 #include "record/answer.h"
 #include "record/calls/recording.h"
 #include "record/outside/result.h"
 #include "record/outside/scope.h"
 #include "record/outside/watch.h"
+#include "record/resident/watch.h"
 #include "record/result.h"
 #include "record/run.h"
 #include "record/site_stacks.h"
@@ -61,6 +64,8 @@ struct RecordOptions {
   bool all = false;
   bool sizes = false;
   bool light = false;
+  bool resident = false;
+  std::optional<std::string> at;
   double seconds = kProcessSeconds;
 };
 
@@ -130,12 +135,16 @@ ExitStatus run(const RecordOptions& options) {
                 inputs);
   const std::string outside = words.empty() ? "" : why_outside_only(resolve_program(words.front()));
   if (scope || (!outside.empty() && options.allocator.empty())) {
+    if (options.resident) {
+      throw UsageError(fmt::format("the memory of '{}' cannot be divided: it {}", words.front(), outside),
+                       "leave out --resident to record the program without zerotax's library");
+    }
     if (options.calls.empty()) return run_outside(options, std::move(scope), words, outside);
     throw UsageError(fmt::format("the calls of '{}' cannot be recorded: it {}", words.front(), outside),
                      "leave out --calls to record the program without zerotax's library");
   }
   RecordTarget target = resolve_record_target(words, options.allocator, options.env);
-  RecordArena arena;
+  RecordArena arena(options.resident);
   std::optional<CallsRecording> calls;
   if (!options.calls.empty()) {
     calls.emplace(options.calls, parse_size(options.calls_limit));
@@ -143,10 +152,14 @@ ExitStatus run(const RecordOptions& options) {
   }
   const std::string started = utc_now();
   RunWatch watch(arena);
+  std::optional<ResidentWatch> resident;
+  if (options.resident) resident.emplace(arena);
+  if (options.at) keep_from_foreground(*options.at == "HUP" ? SIGHUP : *options.at == "USR1" ? SIGUSR1 : SIGUSR2);
   const ForegroundResult result = run_recorded(target, arena);
   watch.stop();
+  if (resident) resident->stop();
   if (calls) calls->stop();
-  const Record record = record_result(target, result, arena, started, &watch);
+  const Record record = record_result(target, result, arena, started, &watch, resident ? &*resident : nullptr);
   // Files are written first, because writing the summary may fail.
   const std::string about_calls = calls ? calls->finish(record, target, result.started_ns) : "";
   write(options, record, weight);
@@ -185,6 +198,19 @@ void add_target(Arguments& arguments, RecordOptions& options) {
       .excludes({"--"}, {"{0} without --pid, --cgroup or --all",
                          "leave out {0}, because a command is recorded with zerotax's library"});
   const std::vector<std::string> running{"--pid", "--cgroup", "--all"};
+  arguments
+      .flag(
+          "--resident", options.resident,
+          "also find which memory was freed and stays resident, when the program is idle, at its peak and at its end; "
+          "each call to the allocator then takes longer")
+      .excludes(running, kOfCommand);
+  arguments
+      .option(
+          "--at", options.at,
+          "with --resident, also look when zerotax gets this signal, which the program then does not get")
+      .needs({"--resident"}, {"{0} is given without {1}", "add {1}, or leave out {0}"})
+      .one_of({"HUP", "USR1", "USR2"})
+      .shown_as("SIGNAL");
   add_allocator(arguments, options.allocator, "the program's own").excludes(running, kOfCommand);
   add_env(arguments, options.env).excludes(running, kOfCommand);
 }

@@ -1,6 +1,7 @@
 #include "record/launch.h"
 
 #include "record/preload/call_area.h"
+#include "record/preload/resident_area.h"
 #include "run/program_launch.h"
 
 namespace zerotax::record {
@@ -19,6 +20,7 @@ RecordTarget resolve_record_target(const std::vector<std::string>& words, const 
 ForegroundCommand recorded_command(const RecordTarget& target, const RecordArena& arena) {
   ForegroundCommand command = foreground_command(target.program, target.words, target.library, target.allocator);
   command.environment.emplace_back(kArenaVariable, arena.path());
+  if (arena.keeps_resident()) command.environment.emplace_back(kResidentVariable, "1");
   if (!target.call_area.empty()) command.environment.emplace_back(kCallsVariable, target.call_area);
   return command;
 }

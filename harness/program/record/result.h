@@ -10,6 +10,7 @@
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
 #include "record/huge_bill.h"
+#include "record/resident/result.h"
 #include "record/tax_parts.h"
 
 namespace zerotax::record {
@@ -325,6 +326,9 @@ struct Record : DocumentHead {
         "Present only if the program was recorded without zerotax's library, by the kernel's counts and samples.");
   FIELD(std::optional<StoreSizes>, store_sizes,
         "With --sizes: every call to functions that store zeros, counted by uprobes.");
+  FIELD(std::optional<Resident>, resident,
+        "With --resident: the resident memory of each process at some moments, divided into live blocks, freed memory "
+        "and other parts.");
 };
 
 /// Conversions to and from the document "zerotax.record/1".

@@ -346,7 +346,7 @@ Tax tax_of(const Sums& sums, const ForegroundResult& run, const std::vector<NotF
 }  // namespace
 
 Record record_result(const RecordTarget& target, const ForegroundResult& run, RecordArena& arena,
-                     const std::string& started, const RunWatch* watch) {
+                     const std::string& started, const RunWatch* watch, const ResidentWatch* resident) {
   const SeenRun seen(arena, run, watch);
   const std::vector<const ProcessSlot*>& processes = seen.processes();
   Sums sums;
@@ -382,6 +382,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   RecordedSites sites = record_sites(seen, scripts);
   record.sites = std::move(sites.rows);
   record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
+  if (resident != nullptr) record.resident = resident->result(seen, scripts, run.started_ns);
   record.script_names = scripts.names().list();
   record.huge_pages =
       huge_bill(processes, watch != nullptr ? watch->compaction_stalls() : Count(NotAvailable{kNotWatched}));

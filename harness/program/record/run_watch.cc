@@ -32,17 +32,15 @@ std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
   return pages * page_bytes();
 }
 
-/// Whether the PID still belongs to the slot's process, and the process still runs the slot's program. The PID may
-/// belong to a process of another namespace, or the process may have executed another program.
-bool is_still(pid_t pid, const ProcessSlot& head) {
-  const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
-  return process_program(pid).substr(0, kPathBytes - 1) == executable;
-}
-
 /// A slot with this many returned bytes is damaged (slot_check.h).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 }  // namespace
+
+bool is_still(pid_t pid, const ProcessSlot& head) {
+  const std::string_view executable(&head.executable[0], ::strnlen(&head.executable[0], kPathBytes - 1));
+  return process_program(pid).substr(0, kPathBytes - 1) == executable;
+}
 
 RunWatch::RunWatch(const RecordArena& arena)
     : arena_(arena),

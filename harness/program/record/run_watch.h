@@ -52,6 +52,10 @@ struct ProcessLook {
   std::int64_t cpu_ns = 0;
 };
 
+/// Whether the PID still belongs to the slot's process, and the process still runs the slot's program. The PID may
+/// belong to a process of another namespace, or the process may have executed another program.
+bool is_still(pid_t pid, const ProcessSlot& head);
+
 /// Watches a recorded run by the kernel's counts and samples. The watch also counts processes that cannot record
 /// everything themselves, because they are killed, end with a system call of their own, or never load the recorder.
 class RunWatch {

@@ -134,6 +134,13 @@ const ProcessSlot* parent_of(const ProcessSlot& child, const std::vector<const P
 
 }  // namespace
 
+std::vector<NamedFrame> named_frames(const ProcessSlot& process, const std::uint64_t* frames, std::size_t depth,
+                                     RecordedScripts& scripts, Symbols& symbols) {
+  std::vector<NamedFrame> named;
+  for (std::size_t i = 0; i < depth; ++i) named.push_back(frame_of(place_of(process, frames[i], scripts), symbols));
+  return named;
+}
+
 RecordedSites record_sites(const SeenRun& seen, RecordedScripts& scripts) {
   std::map<StackKey, RecordedSite> stacks;
   RecordedSites sites;

@@ -8,6 +8,7 @@
 
 #include "observe/interpreter.h"
 #include "observe/perf_map.h"
+#include "observe/symbols.h"
 #include "record/preload/arena.h"
 #include "record/processes.h"
 
@@ -37,6 +38,10 @@ struct RecordedSites {
   /// kernel's part is unknown for every process.
   std::optional<std::uint64_t> elsewhere_bytes;
 };
+
+/// Names the frames of a call stack of a process (Site::frames).
+std::vector<NamedFrame> named_frames(const ProcessSlot& process, const std::uint64_t* frames, std::size_t depth,
+                                     RecordedScripts& scripts, Symbols& symbols);
 
 /// Returns the named call stacks of all processes. Equal stacks are merged. Stacks with the most bytes come first:
 /// bytes that the stack zeroed or returned, and bytes that the kernel zeroed for its blocks. `scripts` names

@@ -15,6 +15,7 @@
 #include "observe/symbols.h"
 #include "record/answer.h"
 #include "record/outside/result.h"
+#include "record/resident/answer.h"
 #include "record/tax.h"
 
 namespace zerotax::record {
@@ -259,7 +260,7 @@ const char* kind_text(SiteKind kind) {
 }
 
 std::string record_text(const Record& record) {
-  std::string text = wrap(headline(record)) + "\n";
+  std::string text = resident_text(record) + wrap(headline(record)) + "\n";
   if (record.outside) {
     text += outside_text(record);
   } else {

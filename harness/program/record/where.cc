@@ -49,19 +49,8 @@ std::string file_words(const std::vector<NamedFrame>& frames, std::vector<NamedF
          (is_of_file ? fmt::format(" (called by {})", short_text(frame_label(*named, true))) : "");
 }
 
-/// Names the function that zeroed or returned memory: the innermost function that is not an allocator's. If that
-/// function worked for a script, adds the script's function.
-std::string place_of(const RecordedSite& site) {
-  const std::vector<NamedFrame>& frames = site.frames;
-  auto frame = std::find_if_not(frames.begin(), frames.end(), is_of_an_allocator);
-  if (frame == frames.end()) frame = frames.begin();
-  if (frame == frames.end()) return "an unknown function";
-  const bool has_name = frame->function || !frame->module;
-  std::string words = has_name ? function_words(*frame) : file_words(frames, frame);
-  const auto script = std::find_if(frame, frames.end(), [](const NamedFrame& each) { return each.is_script(); });
-  if (script != frame && script != frames.end()) words += ", for " + short_text(frame_label(*script, false));
-  return words;
-}
+/// Names the function that zeroed or returned memory.
+std::string place_of(const RecordedSite& site) { return place_words(site.frames); }
 
 /// Names the function that acted at a site, as in "free() in main (a.c:3)". `is_there`: the sentence has just named the
 /// place.
@@ -191,6 +180,17 @@ std::uint64_t weight_of(const RecordedProcess& process, bool is_outside) {
 }
 
 }  // namespace
+
+std::string place_words(const std::vector<NamedFrame>& frames) {
+  auto frame = std::find_if_not(frames.begin(), frames.end(), is_of_an_allocator);
+  if (frame == frames.end()) frame = frames.begin();
+  if (frame == frames.end()) return "an unknown function";
+  const bool has_name = frame->function || !frame->module;
+  std::string words = has_name ? function_words(*frame) : file_words(frames, frame);
+  const auto script = std::find_if(frame, frames.end(), [](const NamedFrame& each) { return each.is_script(); });
+  if (script != frame && script != frames.end()) words += ", for " + short_text(frame_label(*script, false));
+  return words;
+}
 
 std::string short_text(const std::string& text) {
   constexpr std::size_t kLongest = 48;

@@ -11,6 +11,10 @@ namespace zerotax::record {
 /// Returns a name on one line, cut if it is too long for a sentence.
 std::string short_text(const std::string& text);
 
+/// Names the function that called the allocator: the innermost function that is not an allocator's. If that function
+/// worked for a script, adds the script's function.
+std::string place_words(const std::vector<NamedFrame>& frames);
+
 /// Returns the number of different processes. If a process ran several programs, each program has an entry, but the
 /// process counts once.
 std::size_t number_of_processes(const Record& record);

@@ -307,11 +307,14 @@ inline constexpr std::size_t kMarks = 32'768;
 
 struct Arena {
   std::uint64_t magic;
-  std::uint32_t pagemap_method;           ///< method by which pages can be examined on this machine (a
-                                          ///< Pagemap::Method), found by the driver
-  std::uint32_t counts_live_heap;         ///< 1: the driver needs the peak of live bytes
-  std::atomic<std::uint32_t> slots_used;  ///< number of slots that processes claimed; if it exceeds kProcesses, some
-                                          ///< processes were not recorded
+  std::uint32_t pagemap_method;             ///< method by which pages can be examined on this machine (a
+                                            ///< Pagemap::Method), found by the driver
+  std::uint32_t counts_live_heap;           ///< 1: the driver needs the peak of live bytes
+  std::uint32_t keeps_resident;             ///< 1: the driver divides resident memory (resident_area.h)
+  std::atomic<std::uint32_t> driver_wakes;  ///< a futex on which the driver waits for requests (ResidentHead::asked)
+  std::atomic<std::uint32_t> driver_beats;  ///< changes several times a second while the driver answers requests
+  std::atomic<std::uint32_t> slots_used;    ///< number of slots that processes claimed; if it exceeds kProcesses, some
+                                            ///< processes were not recorded
   std::atomic<std::uint32_t> execs_used;
   ExecEntry execs[kExecs];
   std::atomic<std::uint32_t> marks_used;  ///< number of marks; if it exceeds kMarks, some marks were lost
@@ -329,7 +332,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// "ZR", the version of the layout, and sizes. These values keep a driver from using a library of a different build.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0013'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0014'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -13,20 +13,25 @@ namespace zerotax::record {
 
 /// A table of blocks by their address, which several threads use without a lock. `Block` has a member `begin`, which is
 /// never 0. The table's memory does not count as the program's anonymous memory.
-template <typename Block>
+template <typename Block, std::size_t kLevels = 12>
 class BlockTable {
  public:
+  using VisitBlock = void (*)(void* context, Block& block);
+
   /// Empties the table. With `keep`, copies its blocks to new memory instead, because a child of fork would otherwise
   /// share the table's memory with its parent. `unknown`: may_have() must return true for every address, because the
-  /// caller handles unknown blocks itself.
-  void open(bool keep, bool unknown) {
+  /// caller handles unknown blocks itself. `storage`: zeroed memory of bytes() for the table, which outlives it;
+  /// nullptr: the table maps its own memory.
+  void open(bool keep, bool unknown, std::byte* storage = nullptr) {
+    const bool had_own = storage_ == nullptr;
+    storage_ = storage;
     for (std::size_t level = 0; level < kLevels; ++level) {
       std::byte* const before = levels_[level];
       levels_[level] = nullptr;
       if (before == nullptr) continue;
       if (keep && level < levels_used_) copy(before, level);
       const OwnWork own;
-      ::munmap(before, bytes_of(level));
+      if (had_own) ::munmap(before, bytes_of(level));
     }
     if (keep) return;
     // A filter is written only if it must change, because the write would populate a page in every program that starts.
@@ -80,22 +85,33 @@ class BlockTable {
   }
 
   /// Calls visit(context, block) for each block. The visit may change the block.
-  void for_each(void (*visit)(void* context, Block& block), void* context) {
+  void for_each(VisitBlock visit, void* context) {
     for (std::size_t level = 0; level < levels_used_; ++level) {
-      if (levels_[level] == nullptr) continue;
-      for_each_slot(levels_[level], level, [&](std::atomic<std::uintptr_t>& slot, Block& block) {
-        if (slot != 0) visit(context, block);
-      });
+      if (levels_[level] != nullptr) for_each_in(levels_[level], level, visit, context);
     }
   }
 
+  /// Visits the blocks in the memory of a level, or in a copy of that memory.
+  static void for_each_in(std::byte* memory, std::size_t level, VisitBlock visit, void* context) {
+    for_each_slot(memory, level, [&](std::atomic<std::uintptr_t>& slot, Block& block) {
+      if (slot != 0) visit(context, block);
+    });
+  }
+
+  static constexpr std::size_t levels() { return kLevels; }
+  static constexpr std::size_t bytes_of(std::size_t level) {
+    return buckets_of(level) * (sizeof(Bucket) + kSlots * sizeof(Block));
+  }
+  /// Offset of a level within the storage.
+  static constexpr std::size_t offset_of(std::size_t level) { return bytes_of(level) - bytes_of(0); }
+  static constexpr std::size_t bytes() { return offset_of(kLevels); }
+
  private:
-  // A bucket of eight addresses is one cache line. Level k has 64 << k buckets; all levels together have room for 2
+  // A bucket of eight addresses is one cache line. Level k has 64 << k buckets; twelve levels together have room for 2
   // million blocks. A level is mapped when a bucket of the level above is full. A few blocks therefore take few pages,
   // and little of the program's address space (RLIMIT_AS).
   static constexpr std::size_t kSlots = 8;
   static constexpr std::size_t kFirstBuckets = 64;
-  static constexpr std::size_t kLevels = 12;
   /// Number of filters. A filter counts the blocks whose addresses have the same hash; kUnknown: the count is not
   /// known.
   static constexpr std::size_t kFilters = 1024;
@@ -109,9 +125,6 @@ class BlockTable {
     std::atomic<std::uintptr_t> begins[kSlots];  ///< 0: free
   };
   static constexpr std::size_t buckets_of(std::size_t level) { return kFirstBuckets << level; }
-  static constexpr std::size_t bytes_of(std::size_t level) {
-    return buckets_of(level) * (sizeof(Bucket) + kSlots * sizeof(Block));
-  }
 
   /// The addresses of a level lie before its blocks.
   static std::atomic<std::uintptr_t>& slot_at(std::byte* memory, std::size_t index) {
@@ -124,6 +137,10 @@ class BlockTable {
   /// Maps a level if it is not mapped yet. Returns false if there is no memory for the level.
   bool have_level(std::size_t level) {
     if (levels_[level] != nullptr) return true;
+    if (storage_ != nullptr) {
+      levels_[level] = storage_ + offset_of(level);
+      return true;
+    }
     const OwnWork own;
     // The mapping is shared, so that the kernel does not count it as the program's anonymous memory.
     void* const memory =
@@ -186,6 +203,7 @@ class BlockTable {
   std::atomic<std::uint8_t> filters_[kFilters];
   std::atomic<std::byte*> levels_[kLevels];  ///< a level that is not mapped is nullptr
   std::atomic<std::size_t> levels_used_{0};
+  std::byte* storage_ = nullptr;
 };
 
 }  // namespace zerotax::record

@@ -7,6 +7,7 @@
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/resident.h"
 
 namespace zerotax::record {
 
@@ -145,9 +146,13 @@ void begin_calls_in_child() {
 void note_fork() {
   note_forked_holdings();
   if (calls_noted) note_fork_call();
+  note_resident_fork();
 }
 
-void note_forked() { forget_fork(); }
+void note_forked() {
+  end_resident_fork();
+  forget_fork();
+}
 
 namespace {
 

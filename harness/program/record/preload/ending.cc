@@ -17,6 +17,7 @@
 #include "record/preload/nesting.h"
 #include "record/preload/process.h"
 #include "record/preload/redirect.h"
+#include "record/preload/resident.h"
 #include "record/preload/returns.h"
 #include "record/preload/state.h"
 
@@ -74,6 +75,7 @@ extern "C" {
     return failed;
   }
   zerotax::record::note_held_blocks();
+  zerotax::record::note_resident_end();
   zerotax::record::close_holdings();
   const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
   zerotax::record::reopen_holdings();

@@ -16,6 +16,7 @@
 #include "record/preload/holdings.h"
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
+#include "record/preload/resident.h"
 #include "record/preload/text.h"
 
 #define ZEROTAX_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -101,6 +102,7 @@ int announced(const char* path, Environment environment, Become become) {
     return status;
   }
   note_held_blocks();
+  note_resident_end();
   close_holdings();
   errno = saved;
   const int status = become();

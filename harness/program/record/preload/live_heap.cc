@@ -3,6 +3,7 @@
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/resident.h"
 
 namespace zerotax::record {
 
@@ -50,9 +51,13 @@ void* live_realloc(void* old, std::size_t bytes) {
   const std::uint64_t before = usable_size(old);
   if (bytes >= kLargeBytes) keep_peak();
   heap.leave(before);
+  if (resident_kept) leave_resident(old);
   void* const block = allocated_live(0, [&] { return plain_real.realloc(old, bytes); });
   // If realloc failed, the old block still exists.
-  if (block == nullptr && bytes != 0) heap.enter(before, *peak_bytes);
+  if (block == nullptr && bytes != 0) {
+    heap.enter(before, *peak_bytes);
+    if (resident_kept) restore_resident();
+  }
   return block;
 }
 
@@ -99,9 +104,16 @@ void list(Site& site) {
 
 }  // namespace
 
-void enter_live(void* block) { heap.enter(usable_size(block), *peak_bytes); }
+void enter_live(void* block) {
+  const std::uint64_t bytes = usable_size(block);
+  heap.enter(bytes, *peak_bytes);
+  if (resident_kept) enter_resident(block, bytes);
+}
 
-void leave_live(void* block) { heap.leave(usable_size(block)); }
+void leave_live(void* block) {
+  heap.leave(usable_size(block));
+  if (resident_kept) leave_resident(block);
+}
 
 void keep_peak() {
   if (process == nullptr) return;
@@ -140,6 +152,7 @@ void count_live_heap() {
 #define ZEROTAX_STAND_BEFORE(Result, name, symbol, parameters, arguments) stand_before(real.name, live_##name);
   ZEROTAX_ALLOCATOR_FUNCTIONS(ZEROTAX_STAND_BEFORE)
   live_heap_counted = true;
+  keep_resident_early();
 }
 
 void begin_live_heap(ProcessSlot* slot) {

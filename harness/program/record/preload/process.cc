@@ -30,6 +30,7 @@
 #include "record/preload/own_stack.h"
 #include "record/preload/python_frames.h"
 #include "record/preload/real.h"
+#include "record/preload/resident.h"
 #include "record/preload/returns.h"
 #include "record/preload/shared_memory.h"
 #include "record/preload/text.h"
@@ -83,6 +84,7 @@ namespace {
 
 ThreadBlock early_block{};    // counts of calls before the recorder's constructor
 ThreadBlock nowhere_block{};  // counts of calls if nothing is recorded
+std::uint32_t slot_index = 0;
 
 class GuardLock {
  public:
@@ -113,7 +115,7 @@ ProcessSlot* map_slot() {
     if (arena == nullptr) return nullptr;
     memory.keep();
   }
-  const std::uint32_t index = arena->slots_used.fetch_add(1);
+  const std::uint32_t index = slot_index = arena->slots_used.fetch_add(1);
   if (index >= kProcesses) return nullptr;
   auto* slot = static_cast<ProcessSlot*>(memory.map(kSlotsOffset + index * kSlotBytes, kSlotBytes));
   if (slot == nullptr) return nullptr;
@@ -146,6 +148,7 @@ void open_after_fork() {
   open_pages();
   open_live_blocks();
   if (own == nullptr) {
+    copy_resident(kProcesses);
     note_gap(kHoldsChildren);
     guard.in_parents_slot = 1;
     return;
@@ -162,6 +165,7 @@ void open_after_fork() {
   own->pagemap_method = parent->pagemap_method;
   std::memcpy(&own->allocator[0], &parent->allocator[0], kPathBytes);
   open_live_heap(*own);
+  copy_resident(slot_index);
   process = own;
   own->ready = 1;
   ::munmap(parent, kSlotBytes);
@@ -272,6 +276,7 @@ void begin_process() {
     if (&__register_atfork != nullptr) __register_atfork(note_fork, note_forked, after_fork_in_child, &__dso_handle);
   }
   begin_live_heap(slot);
+  slot != nullptr && arena->keeps_resident != 0 ? begin_resident(slot_index) : stop_resident();
   slot != nullptr ? begin_calls() : stop_calls();
   note_early_memory();
   guard.alive = 1;
@@ -294,6 +299,7 @@ void begin_process() {
 void note_end() {
   if (process == nullptr || guard.alive == 0 || process->pid != ::getpid()) return;
   note_held_blocks();
+  note_resident_end();
   close_holdings();
   process->ended_ns = monotonic_ns();
   process->ended = 1;

@@ -8,6 +8,7 @@
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/real.h"
+#include "record/preload/resident.h"
 #include "record/preload/site.h"
 
 namespace zerotax::record {
@@ -81,7 +82,10 @@ void Return::look() {
   found_ = zeroed_in(range_);
   if (weight_ > 1) note_small();
   process->holdings.returned_zero_bytes += weight_ * found_.zero;
-  if (found_.bytes != 0) about_to_return(weight_ * found_.bytes);
+  if (found_.bytes != 0) {
+    about_to_return(weight_ * found_.bytes);
+    note_resident_peak(process->holdings.last_bytes, cause_ == kByFree || cause_ == kByRealloc);
+  }
   count_returned_huge(range_, found_.huge, weight_);
   began_ = now();
   note_own(began, began_);

@@ -24,6 +24,7 @@
 #include "record/preload/process.h"
 #include "record/preload/real.h"
 #include "record/preload/redirect.h"
+#include "record/preload/resident.h"
 #include "record/preload/return.h"
 #include "record/preload/site.h"
 
@@ -63,7 +64,8 @@ void sample_growth(ThreadState& thread, std::uint64_t bytes) {
 
 /// Records memory that the allocator has just mapped. If the memory is for a large block, no part of the block was
 /// populated before.
-void note_fresh(ThreadState& thread, AddressRange range) {
+void note_fresh(ThreadState& thread, AddressRange range, ReturnCause cause) {
+  mark_pages(range, cause == kByProgram ? kOfProgram : kOfAllocator);
   if (place_of(thread) == Inside::kProgram) return;
   if (thread.now.size_class < class_of(kLargeBytes)) return sample_growth(thread, range.bytes());
   begin_events(thread);
@@ -75,6 +77,7 @@ int munmap_for(CalledFrom from, void* begin, std::size_t bytes) {
   if (!call.counts) return original.munmap(begin, bytes);
   if (cause_of(call.thread, from.caller) == kByProgram) note_unmapping(range_of(begin, bytes), false);
   Return returned(call.thread, range_of(begin, bytes), kMunmap, from.caller);
+  mark_unmapping(range_of(begin, bytes));
   const int status = original.munmap(begin, bytes);
   returned.done(status == 0);
   return status;
@@ -115,6 +118,7 @@ int madvise_for(CalledFrom from, void* begin, std::size_t bytes, int advice) {
   if (cause_of(call.thread, from.caller) == kByProgram) note_unmapping(range_of(begin, bytes), true);
   Return returned(call.thread, range_of(begin, bytes), kMadvise, from.caller);
   const int status = original.madvise(begin, bytes, advice);
+  if (status == 0) mark_discarded(range_of(begin, bytes));
   returned.done(status == 0);
   return status;
 }
@@ -127,11 +131,12 @@ int watched_madvise(void* begin, std::size_t bytes, int advice) {
 template <typename Move>
 void move_heap_end(ThreadState& thread, std::uintptr_t before, std::uintptr_t after, const void* caller, Move move) {
   if (after >= before) {
-    if (move()) note_fresh(thread, {before, after});
+    if (move()) note_fresh(thread, {before, after}, cause_of(thread, caller));
     return;
   }
   // The page that contains the new end stays.
   Return returned(thread, {page_ceiling(after), before}, kBrk, caller);
+  mark_unmapping({page_ceiling(after), page_ceiling(before)});
   returned.done(move());
 }
 
@@ -169,7 +174,11 @@ void* mremap_for(CalledFrom from, void* begin, std::size_t old_bytes, std::size_
   const AddressRange all = range_of(begin, page_ceiling(old_bytes));
   const AddressRange cut{all.begin + page_ceiling(new_bytes), all.end};
   const auto move = [&] {
+    const bool by_program = cause_of(call.thread, from.caller) == kByProgram;
+    mark_unmapping(all);
     void* const moved = original.mremap(begin, old_bytes, new_bytes, flags, target);
+    const AddressRange now = moved != MAP_FAILED ? range_of(moved, new_bytes) : all;
+    mark_pages(now, by_program ? kOfProgram : kOfAllocator);
     if (moved != MAP_FAILED) move_file_pages(all, range_of(moved, page_ceiling(new_bytes)));
     const bool grows = moved != MAP_FAILED && new_bytes > old_bytes;
     if (grows && call.counts && cause_of(call.thread, from.caller) == kByProgram)
@@ -246,9 +255,13 @@ void* mmap_for(CalledFrom from, void* begin, std::size_t bytes, int rights, int 
     constexpr int kPlain = MAP_PRIVATE | MAP_ANONYMOUS;
     const int kind = flags & (MAP_TYPE | MAP_ANONYMOUS);
     if (kind != kPlain || (flags & MAP_HUGETLB) != 0) note_kind(range_of(memory, bytes), flags, fd);
-    if (kind != kPlain) return memory;
-    note_fresh(call.thread, range_of(memory, bytes));
+    if (kind != kPlain) {
+      mark_pages(range_of(memory, bytes), kNotMapped);
+      return memory;
+    }
+    note_fresh(call.thread, range_of(memory, bytes), by_program ? kByProgram : kByAllocation);
     const bool is_stack = (flags & MAP_STACK) != 0;
+    if (is_stack) mark_pages(range_of(memory, bytes), kOfStack);
     if (by_program || is_stack) {
       note_huge_mapping(range_of(memory, bytes), is_stack ? HugeKind::kStack : HugeKind::kProgram);
     }

@@ -20,11 +20,6 @@ namespace {
 
 constexpr std::size_t kProbes = 64;
 
-struct Stack {
-  std::uint64_t addresses[kFrames];
-  std::uint32_t depth;
-};
-
 /// Whether the code at a return address keeps no frame pointer: CPython's trampolines have "add $8, %rsp" and "ret"
 /// after their call.
 bool keeps_no_frame_pointer(std::uint64_t address) {
@@ -74,9 +69,13 @@ void unwind(const EntryRegisters& entry, Stack& stack) {
   do {
     // Not only the innermost frames are the recorder's, because code that the recorder calls, such as operator new, may
     // call the program's allocator.
-    if (!is_ours(unwinder.address())) stack.addresses[stack.depth++] = unwinder.call_address();
+    if (is_ours(unwinder.address())) continue;
+    stack.places[stack.depth] = unwinder.stack_pointer() - sizeof(std::uint64_t);
+    stack.addresses[stack.depth++] = unwinder.call_address();
   } while (stack.depth < kFrames && unwinder.step());
-  if (stack.depth < kFrames) follow_frame_pointers(unwinder, stack);
+  const std::uint32_t depth = stack.depth;
+  if (depth < kFrames) follow_frame_pointers(unwinder, stack);
+  stack.is_plain = stack.depth == depth;
 }
 
 /// Inserts Python's functions before the innermost frame of the interpreter's loop, which runs them.
@@ -85,18 +84,12 @@ void add_python_frames(Stack& stack) {
   const auto loop = std::find_if(&stack.addresses[0], &stack.addresses[stack.depth], is_python_loop);
   const auto at = static_cast<std::uint32_t>(loop - &stack.addresses[0]);
   if (at == stack.depth) return;
+  stack.is_plain = false;
   const std::uint32_t count = std::min(python_frames(&functions[0]), std::uint32_t{kFrames} - at);
   const std::uint32_t behind = std::min(stack.depth - at, std::uint32_t{kFrames} - at - count);
   std::memmove(&stack.addresses[at + count], &stack.addresses[at], behind * sizeof stack.addresses[0]);
   std::memcpy(&stack.addresses[at], &functions[0], count * sizeof functions[0]);
   stack.depth = at + count + behind;
-}
-
-/// Returns FNV-1a over the addresses and the kind; the result is never 0.
-std::uint64_t key_of(const Stack& stack, SiteKind kind) {
-  std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(kind);
-  for (std::uint32_t i = 0; i < stack.depth; ++i) hash = (hash ^ stack.addresses[i]) * 0x100000001b3;
-  return hash | 1;
 }
 
 /// Returns the site of a stack, and creates the site if it is new. Returns nullptr if there is no room.
@@ -116,10 +109,7 @@ Site* find(const Stack& stack, SiteKind kind) {
     }
     site.kind = kind;
     site.depth = stack.depth;
-    for (std::uint32_t i = 0; i < stack.depth; ++i) {
-      const std::uint64_t address = stack.addresses[i];
-      site.frames[i] = address >> kFrameModuleShift == kModules ? address : place(address);
-    }
+    for (std::uint32_t i = 0; i < stack.depth; ++i) site.frames[i] = frame_of(stack.addresses[i]);
     site.ready = 1;
     return &site;
   }
@@ -127,6 +117,25 @@ Site* find(const Stack& stack, SiteKind kind) {
 }
 
 }  // namespace
+
+void current_stack(Stack& stack) {
+  stack.depth = 0;
+  stack.is_plain = false;
+  // Without find_object, no call frame information can be found.
+  if (real.find_object != nullptr) unwind(*entry_registers(), stack);
+  add_python_frames(stack);
+}
+
+/// FNV-1a over the addresses and the kind.
+std::uint64_t key_of(const Stack& stack, SiteKind kind) {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(kind);
+  for (std::uint32_t i = 0; i < stack.depth; ++i) hash = (hash ^ stack.addresses[i]) * 0x100000001b3;
+  return hash | 1;
+}
+
+std::uint64_t frame_of(std::uint64_t address) {
+  return address >> kFrameModuleShift == kModules ? address : place(address);
+}
 
 bool is_on_signal_stack() {
   stack_t stack{};
@@ -138,10 +147,7 @@ Site* current_site(SiteKind kind) {
   Site* site = nullptr;
   on_own_stack([&] {
     Stack stack;
-    stack.depth = 0;
-    // Without find_object, no call frame information can be found.
-    if (real.find_object != nullptr) unwind(*entry_registers(), stack);
-    add_python_frames(stack);
+    current_stack(stack);
     site = find(stack, kind);
     if (site != nullptr) return;
     note_gap(kSitesLost);

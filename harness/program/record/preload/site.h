@@ -11,6 +11,21 @@ namespace zerotax::record {
 /// the unwinder and for examining pages. Takes a system call.
 bool is_on_signal_stack();
 
+struct Stack {
+  std::uint64_t addresses[kFrames];
+  /// Where the return addresses lie, if each call pushed its return address and all functions are of files
+  /// (`is_plain`).
+  std::uint64_t places[kFrames];
+  std::uint32_t depth;
+  bool is_plain;
+};
+/// Finds the current call stack. Call this on a separate stack.
+void current_stack(Stack& stack);
+/// Returns a hash of a stack and a kind; never 0.
+std::uint64_t key_of(const Stack& stack, SiteKind kind);
+/// Returns an address of a stack in the form of Site::frames.
+std::uint64_t frame_of(std::uint64_t address);
+
 /// Returns the site of the current call stack, and creates the site if it is new. Returns nullptr if there is no room.
 /// Allocates nothing and takes no lock.
 Site* current_site(SiteKind kind);
