@@ -5,8 +5,8 @@
 
 #include "advise/advice.h"
 #include "advise/estimates.h"
+#include "base/lines.h"
 #include "base/units.h"
-#include "base/wrap.h"
 
 namespace zerotax::advise {
 namespace {

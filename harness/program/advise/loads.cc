@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/one_line.h"
+#include "base/lines.h"
 #include "base/shell.h"
-#include "base/wrap.h"
 
 namespace zerotax::advise {
 namespace {

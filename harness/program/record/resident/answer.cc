@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
 #include "base/names.h"
-#include "base/one_line.h"
 #include "base/shell.h"
 #include "base/units.h"
-#include "base/wrap.h"
 #include "record/answer.h"
 #include "record/remedies.h"
 #include "record/where.h"
