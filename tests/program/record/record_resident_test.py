@@ -59,7 +59,7 @@ def test_parts_are_those_that_the_program_finds_itself(way, allocator, tmp_path)
     found, said = resident(way, tmp_path, *(("--allocator", allocator) if allocator else ()))
     assert found.status == 0 and said
     for own in said:
-        check_equal(found, own, allocator in ("mimalloc", "scudo"))
+        check_equal(found, own, allocator in ("largecache", "mimalloc", "scudo"))
 
 
 def test_live_bytes_are_those_in_use_by_the_allocators_own_count(tmp_path):
