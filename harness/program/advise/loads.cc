@@ -91,6 +91,7 @@ void judge_loads(LoadsResult& loads, const SearchMethod& method) {
     loads.sentence = fmt::format("No remedy is confirmed to help under any of the {} loads.", loads.each.size());
   } else {
     std::vector<std::string> parts;
+    parts.reserve(helping.size());
     for (const std::string& name : helping) {
       parts.push_back(
           fmt::format("{}: {} {}", name, goal_words(method.goal), loads_ratios(loads.each, name, method.goal)));

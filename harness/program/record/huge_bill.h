@@ -16,7 +16,9 @@ struct HugeRow {
   FIELD(HugeKind, in,
         "Kind of the mappings: the allocator's memory, stacks, or mappings and data of the program itself.");
   FIELD(std::uint64_t, bytes,
-        "Bytes of the huge pages that processes returned to the kernel, or still had at their end.");
+        "Bytes of the huge pages that processes returned to the kernel, or still had at their end. Before Linux 6.7: "
+        "only "
+        "of huge pages at their end that contain a page of zeros.");
   FIELD(std::uint64_t, examined_bytes,
         "The part of `bytes` whose contents were read: up to 1 GiB at the end of a process, and of the returns with "
         "huge pages the first four, then the 8th, 16th and so on.");

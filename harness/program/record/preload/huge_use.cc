@@ -28,6 +28,9 @@ std::atomic<std::size_t> noted_used{0};
 constexpr std::uint64_t kAllOf = 4;
 constexpr std::uint64_t kMostHeld = std::uint64_t{1} << 30;
 
+/// Whether the kernel reports which pages are huge (Linux 6.7 and later).
+bool tells_huge() { return process->pagemap_method == static_cast<std::uint32_t>(Pagemap::Method::kScan); }
+
 HugeKind kind_of(std::uintptr_t address) {
   for (std::size_t i = 0; i < std::min(noted_used.load(), kNoted); ++i) {
     if (address >= noted[i].begin && address < noted[i].end) return noted[i].kind;
@@ -53,10 +56,13 @@ std::optional<std::uint64_t> unwritten_in(std::uintptr_t begin) {
 void add_pages(HugeUse (&use)[kHugeKinds], AddressRange range, std::uint64_t weight, bool examine) {
   const std::uint64_t unit = huge_page_bytes();
   for (std::uintptr_t at = (range.begin + unit - 1) & ~(unit - 1); at + unit <= range.end; at += unit) {
-    if (anonymous_in({at, at + unit}).huge < unit) continue;
+    const auto found = anonymous_in({at, at + unit});
+    if (tells_huge() ? found.huge < unit : found.bytes < unit) continue;
+    const auto unwritten = examine ? unwritten_in(at) : std::nullopt;
+    // Small pages are populated one by one, so that a whole piece with a page of zeros is a huge page.
+    if (!tells_huge() && unwritten.value_or(0) == 0) continue;
     HugeUse& of_kind = use[static_cast<std::size_t>(kind_of(at))];
     of_kind.bytes += weight * unit;
-    const auto unwritten = examine ? unwritten_in(at) : std::nullopt;
     if (!unwritten) continue;
     of_kind.examined_bytes += unit;
     of_kind.unwritten_bytes += *unwritten;
@@ -100,7 +106,8 @@ void count_held_huge() {
   const auto add = [&](const Mapping& mapping) {
     if (!mapping.zero_filled() || mapping.range.bytes() < huge_page_bytes()) return;
     if (mapping.stack) note_huge_mapping(mapping.range, HugeKind::kStack);
-    const std::uint64_t huge = anonymous_in(mapping.range).huge;
+    const auto found = anonymous_in(mapping.range);
+    const std::uint64_t huge = tells_huge() ? found.huge : found.bytes;
     if (huge != 0) add_pages(held, mapping.range, 1, huge <= left);
     left -= std::min(left, huge);
     if (mapping.stack) forget_huge_mappings(mapping.range);
