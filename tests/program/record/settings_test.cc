@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+
+#include "files/folders.h"
 #include "record/remedies.h"
 
 namespace zerotax::record {
@@ -53,18 +57,29 @@ const KnownRemedy& remedy_of(const std::vector<KnownRemedy>& remedies, const std
 }
 
 TEST(Remedies, HaveNoEffectInAVersionThatLacksThem) {
+  const auto remedies = known_remedies("jemalloc");
+  const auto never =
+      std::find_if(remedies.begin(), remedies.end(), [](const KnownRemedy& each) { return each.huge_pages_off; });
+  const auto why = [&](const char* version) {
+    return why_no_effect(*never, {"jemalloc", "/no/such/file", version, {}}, kNone);
+  };
+  EXPECT_EQ(why("5.0.1"), "available from 5.1 on; this is 5.0.1");
+  EXPECT_EQ(why("5.3.0"), "");
+}
+
+TEST(Remedies, HaveNoEffectInALibraryThatDoesNotNameTheOption) {
   const auto remedies = known_remedies("mimalloc");
   const KnownRemedy& decommit = remedy_of(remedies, "MIMALLOC_ALLOW_DECOMMIT");
   const KnownRemedy& purge = remedy_of(remedies, "MIMALLOC_PURGE_DELAY");
-  const auto why = [](const KnownRemedy& remedy, const char* version) {
-    return why_no_effect(remedy, {"mimalloc", "/no/such/file", version, {}}, kNone);
+  const TemporaryFolder folder("settings");
+  const std::string library = folder.file("libmimalloc.so");
+  std::ofstream(library) << std::string("deprecated_\0purge_delay\0", 24);
+  const auto why = [&](const KnownRemedy& remedy, const Variables& now) {
+    return why_no_effect(remedy, {"mimalloc", library, "2.1.7", {}}, now);
   };
-  EXPECT_EQ(why(decommit, "2.0.9"), "");
-  EXPECT_EQ(why(decommit, "2.1.7"), "available before 2.1 only; this is 2.1.7");
-  EXPECT_EQ(why(decommit, "3.0.1"), "available before 2.1 only; this is 3.0.1");
-  EXPECT_EQ(why(purge, "2.0.9"), "available from 2.1 on; this is 2.0.9");
-  EXPECT_EQ(why(purge, "3.6.0"), "");
-  EXPECT_EQ(why_no_effect(purge, {"mimalloc", "", "3.6.0", {}}, {{"MIMALLOC_PURGE_DELAY", "-1"}}), "already set");
+  EXPECT_EQ(why(decommit, kNone), "version 2.1.7 of the allocator does not know the setting");
+  EXPECT_EQ(why(purge, kNone), "");
+  EXPECT_EQ(why(purge, {{"MIMALLOC_PURGE_DELAY", "-1"}}), "already set");
 }
 
 TEST(Remedies, UndoOnlyWhatIsSet) {
@@ -80,7 +95,8 @@ TEST(Remedies, WithoutABoundAreMarked) {
   for (const char* allocator : {"jemalloc", "mimalloc", "tcmalloc", "scudo", "glibc", "tbbmalloc"}) {
     for (const KnownRemedy& remedy : known_remedies(allocator)) {
       for (const auto& [key, value] : remedy.env) {
-        const bool endless = value.find("-1") != std::string::npos || value == "0";
+        const bool is_switch = key == "MIMALLOC_ALLOW_THP" || key == "MIMALLOC_PURGE_DECOMMITS";
+        const bool endless = value.find("-1") != std::string::npos || (value == "0" && !is_switch);
         const bool is_undo = remedy.undoes.value_or(false);
         EXPECT_EQ(remedy.unbounded.value_or(false), endless && !is_undo) << allocator << ": " << key << "=" << value;
       }
