@@ -19,7 +19,8 @@ namespace zerotax::advise {
 namespace {
 
 constexpr double kShown = 0.99;  ///< Largest ratio that the table shows as a gain: a gain of 1 %.
-constexpr std::size_t kLongestName = 42;
+constexpr std::size_t kLongestName = 46;
+constexpr std::size_t kLongestRemedy = 42;
 
 std::string subject_of(const AdviceResult& advice) {
   const std::vector<std::string>& words = advice.program.words;
@@ -109,7 +110,8 @@ bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
 /// remedies whose runs succeeded.
 Table remedies(const AdviceResult& advice) {
   const bool recommends = advice.recommendation.kind == AdviceKind::kRemedy;
-  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory, Goal::kIdle};
+  std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory};
+  if (has_idle(advice)) goals.push_back(Goal::kIdle);
   if (advice.method.goal == Goal::kWall) goals[1] = Goal::kWall;
   constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak", "idle"};  // in the order of kGoals
   std::vector<Column> columns{{"remedy", Unit::kText, 30}};
@@ -124,7 +126,7 @@ Table remedies(const AdviceResult& advice) {
   });
   for (const TriedRemedy& remedy : rows) {
     if (!ended_well(remedy) || (recommends && !helps(advice, remedy))) continue;
-    std::vector<Cell> cells{first_characters(remedy.name, kLongestName)};
+    std::vector<Cell> cells{first_characters(remedy.name, has_idle(advice) ? kLongestRemedy : kLongestName)};
     for (const Goal goal : goals) {
       cells.emplace_back(ratio_text(remedy.ratios.*kRatios[static_cast<std::size_t>(goal)]));
     }
@@ -182,7 +184,7 @@ std::string again(const AdviceResult& advice, const std::string& options) {
 /// between them are worth a search.
 bool differ_in_memory(const AdviceResult& advice) {
   const Measured<Figures>& figures = advice.present.figures;
-  if (advice.frontier || !figures) return false;
+  if (advice.frontier || !figures || !has_idle(advice)) return false;
   constexpr double kNoticeable = 1 << 20;
   for (const Goal goal : {Goal::kMemory, Goal::kIdle}) {
     double least = 1;
@@ -226,8 +228,7 @@ std::vector<Answer::Step> steps(const AdviceResult& advice) {
     all.push_back({again(advice, "--goal idle"), recommended.less_at_idle->sentence});
   }
   if (differ_in_memory(advice)) {
-    add_alternative(all, {again(advice, "--frontier"),
-                          "see what each setting costs in memory, and the smallest sufficient value:"});
+    all.push_back({"", "--frontier finds the smallest sufficient setting, and its memory."});
   }
   if (!recommended.for_program.empty()) all.push_back({"", recommended.for_program});
   if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {

@@ -309,6 +309,8 @@ const char* goal_words(Goal goal, const Figures& figures);
 std::string value_text(Goal goal, double value);
 /// Formats the median with three digits, or as "n/a".
 std::string ratio_text(const Measured<Ratio>& ratio);
+/// Whether memory at idle is known for any remedy.
+bool has_idle(const AdviceResult& advice);
 /// Whether all runs succeeded, within the limit of memory and with the same output.
 bool ended_well(const TriedRemedy& remedy);
 /// Returns the remedies ordered by the goal's metric: the best comes first, failed remedies come last.

@@ -18,38 +18,45 @@ std::string note_of(const TriedRemedy& row) {
 }
 
 /// Makes a table of the given columns and one column for each metric.
-Table table_of(std::vector<Column> columns) {
-  constexpr std::pair<const char*, std::size_t> kFigures[] = {
-      {"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 7}, {"idle", 7}};
+Table table_of(std::vector<Column> columns, bool idle) {
+  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 6}};
   for (const auto& [name, width] : kFigures) {
     columns.push_back(right_text(name, width));
   }
+  if (idle) columns.push_back(right_text("idle", 7));
   columns.push_back({"runs", Unit::kCount, 4});
   return Table(std::move(columns));
 }
-void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row) {
-  for (const auto& ratio : kRatios) cells.emplace_back(ratio_text(row.ratios.*ratio));
+void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row, bool idle) {
+  for (const Goal goal : kGoals) {
+    if (goal == Goal::kIdle && !idle) continue;
+    cells.emplace_back(ratio_text(row.ratios.*kRatios[static_cast<std::size_t>(goal)]));
+  }
   cells.emplace_back(row.runs);
   table.add(std::move(cells));
 }
 
 std::string tried_text(const AdviceResult& advice) {
-  constexpr std::size_t kName = 20;
-  Table table = table_of({{"tried, with ratios", Unit::kText, kName}, {"verdict", Unit::kText, 14}});
+  const bool idle = has_idle(advice);
+  const std::size_t width = idle ? 21 : 29;
+  Table table = table_of(
+      {{idle ? "tried, with ratios" : "tried: ratio to unchanged", Unit::kText, width}, {"verdict", Unit::kText, 14}},
+      idle);
   for (const TriedRemedy& row : sorted_remedies(advice)) {
-    const bool fits = row.name.size() <= kName;
+    const bool fits = row.name.size() <= width;
     if (!fits) table.note(row.name);
-    add(table, {fits ? row.name : "", row.verdict}, row);
+    add(table, {fits ? row.name : "", row.verdict}, row, idle);
     if (const std::string note = note_of(row); !note.empty()) table.note(wrap(note, "    ", "    "));
   }
   return table.empty() ? "" : "\n" + table.text();
 }
 
 std::string tried_markdown(const AdviceResult& advice) {
-  Table table = table_of({{"tried"}, {"settings"}, {"verdict"}});
+  Table table = table_of({{"tried"}, {"settings"}, {"verdict"}}, has_idle(advice));
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const std::string note = note_of(row);
-    add(table, {row.name, Cell::code(row.line), row.verdict + (note.empty() ? "" : ": " + note)}, row);
+    add(table, {row.name, Cell::code(row.line), row.verdict + (note.empty() ? "" : ": " + note)}, row,
+        has_idle(advice));
   }
   return table.empty() ? "" : "\n" + table.markdown();
 }
@@ -71,13 +78,13 @@ std::vector<std::pair<std::string, std::string>> by_reason(const std::vector<Not
 
 std::string figures_sentence(const Measured<Figures>& figures) {
   if (!figures) return "";
-  const std::string idle = figures->idle_bytes ? format_size(static_cast<std::uint64_t>(*figures->idle_bytes))
-                                               : "n/a (" + figures->idle_bytes.why() + ")";
-  return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}, {} {}.",
+  const std::string idle = figures->idle_bytes ? fmt::format(", {} {}", goal_words(Goal::kIdle, *figures),
+                                                             value_text(Goal::kIdle, *figures->idle_bytes))
+                                               : "";
+  return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}{}.",
                      format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
                      format_count(static_cast<std::uint64_t>(figures->faults)),
-                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), goal_words(Goal::kIdle, *figures),
-                     idle);
+                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), idle);
 }
 
 /// Returns sentences about how remedies were confirmed, and about the noise.
@@ -122,6 +129,11 @@ std::vector<std::string> sentences(const AdviceResult& advice) {
 std::string ratio_text(const Measured<Ratio>& ratio) {
   if (!ratio) return "n/a";
   return ratio->median < 0.001 ? "<0.001" : format_number(ratio->median);
+}
+
+bool has_idle(const AdviceResult& advice) {
+  return std::any_of(advice.remedies.begin(), advice.remedies.end(),
+                     [](const TriedRemedy& each) { return each.ratios.idle.has_value(); });
 }
 
 bool ended_well(const TriedRemedy& remedy) { return remedy.reason.empty() && remedy.verdict != "CHANGED OUTPUT"; }
