@@ -205,9 +205,8 @@ void add_target(Arguments& arguments, RecordOptions& options) {
           "each call to the allocator then takes longer")
       .excludes(running, kOfCommand);
   arguments
-      .option(
-          "--at", options.at,
-          "with --resident, also look when zerotax gets this signal, which the program then does not get")
+      .option("--at", options.at,
+              "with --resident, also look when zerotax gets this signal, which the program then does not get")
       .needs({"--resident"}, {"{0} is given without {1}", "add {1}, or leave out {0}"})
       .one_of({"HUP", "USR1", "USR2"})
       .shown_as("SIGNAL");

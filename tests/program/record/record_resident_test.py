@@ -4,7 +4,6 @@ their pages are resident and free, and the two agree to the page.
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
