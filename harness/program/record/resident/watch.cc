@@ -165,6 +165,7 @@ void ResidentWatch::look_at(std::size_t index) {
   if (const std::uint32_t asked = head.asked; asked != head.answered) {
     const bool ends = head.moment == AskedMoment::kEnd;
     divide_now(index, ends ? ResidentAt::kEnd : ResidentAt::kPeak, head.ending);
+    slot.was_idle = slot.was_idle || ends;
     head.answered = asked;
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&head.answered), FUTEX_WAKE, 1, nullptr, nullptr, 0);
   }
@@ -193,7 +194,8 @@ void ResidentWatch::divide_now(std::size_t index, ResidentAt at, const ResidentB
   const std::int64_t at_ns = monotonic_ns();
   std::optional<HeldMemoryMap> memory = read_memory(index);
   if (!memory) {
-    slot.why_not = kNotInspected;
+    // A process that did not ask may have ended meanwhile.
+    if (at == ResidentAt::kEnd || at == ResidentAt::kPeak || slot.moments.empty()) slot.why_not = kNotInspected;
     return;
   }
   ResidentBlock last = ending;
