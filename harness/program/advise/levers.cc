@@ -94,8 +94,8 @@ class Adder {
 void connect(std::vector<ChosenLever>& levers, const std::string& allocator, const std::string& label) {
   for (const Lever& lever : record::known_levers(allocator)) {
     const auto at = [&](const std::string& name) {
-      return std::find_if(levers.begin(), levers.end(),
-                          [&](const ChosenLever& each) { return each.name == label + ": " + name; });
+      const std::string full = fmt::format("{}: {}", label, name);
+      return std::find_if(levers.begin(), levers.end(), [&](const ChosenLever& each) { return each.name == full; });
     };
     const auto whole = at(lever.name);
     if (whole == levers.end()) continue;
