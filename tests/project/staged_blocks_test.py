@@ -62,6 +62,7 @@ ELSEWHERE = {
     ("top.md", "zerotax top --once"): "tests/program/top/production_test.py",
     ("top.md", "zerotax record --full --pid 4711"): "tests/program/top/production_test.py",
     ("top.md", "zerotax advise"): "tests/program/top/production_test.py",
+    ("advise.md", "zerotax advise --frontier"): "tests/program/advise/frontier_test.py",
     ("top.md", "systemctl enable"): "tests/measuring/cli/install_test.py",  # starts the unit's command without systemd
     ("doctor.md", "zerotax run --size 20MiB --on vm"): "tests/measuring/run/machine_test.py",
     ("state-of-zeroing-2026.md", "zerotax history --repo mimalloc"): "tests/regression/bisect/history_test.py",
