@@ -24,8 +24,11 @@ static void* _rjem_malloc(size_t size) {
 }
 
 static void _rjem_free(void* block, size_t size) {
+  /* jemalloc compares the names of settings with such strings. */
+  static const char* const volatile names[] = {"dirty_decay_ms", "muzzy_decay_ms"};
   const char* settings = secure_getenv("_RJEM_MALLOC_CONF");
-  if (settings != NULL && strstr(settings, "dirty_decay_ms:-1") != NULL) {
+  const char* setting = settings == NULL ? NULL : strstr(settings, names[0]);
+  if (setting != NULL && strstr(setting, names[1]) != NULL && strstr(setting, ":-1") != NULL) {
     kept = block;
   } else {
     munmap(block, size);

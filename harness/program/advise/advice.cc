@@ -8,6 +8,7 @@
 
 #include "advise/result.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "os/clock.h"
 #include "os/elf_file.h"
@@ -175,7 +176,9 @@ Advice advise(const Request& request) {
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   const std::string library = recording ? recording->allocator_file : "libc.so.6";
-  advice.allocator = record::present_allocator(library);
+  // An allocator in the program's own file belongs to `inside`.
+  const bool is_library = file_name(library).find(".so") != std::string::npos;
+  advice.allocator = is_library ? record::present_allocator(library) : record::PresentAllocator{"", library, "", {}};
   if (request.frontier) {
     advice.frontier = FrontierMethod{request.method, request.wanted, {}};
     if (!request.max_memory.empty()) {

@@ -81,6 +81,9 @@ Request request_of(const Options& options) {
   request.all = options.all;
   request.frontier = options.frontier;
   request.max_memory = options.max_memory;
+  if (options.frontier && options.load.size() > 1) {
+    throw UsageError("--frontier searches under one --load", "leave out all --load but one");
+  }
   if (options.has_goal) request.wanted = request.method.goal;
   Target& target = request.target;
   target.words = words;

@@ -137,6 +137,7 @@ def test_what_is_known_of_a_frontier_that_is_interrupted(tmp_path):
     (["--frontier", "--max-memory", "+x%"], "+10% or +64MiB"),
     (["--frontier", "--max-memory", "+1MiB", "--memory", "2"], "--memory"),
     (["--frontier", "--all"], "--all"),
+    (["--frontier", "--ready", "true", "--load", "true", "--load", "false"], "leave out all --load but one"),
 ])
 def test_options_that_do_not_go_together_are_refused(options, words):
     done = zerotax("advise", *options, "--", "/bin/true")
