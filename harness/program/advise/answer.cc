@@ -62,9 +62,12 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
   std::vector<double> before;
   std::vector<double> after;
   for (const Pair& pair : confirmed.pairs) {
-    before.push_back(figure_of(pair.present, goal).value_or(0));
-    after.push_back(figure_of(pair.remedy, goal).value_or(0));
+    // A pair without the metric in both runs does not count.
+    if (!log_ratio_of(pair.remedy, pair.present, goal)) continue;
+    before.push_back(*figure_of(pair.present, goal));
+    after.push_back(*figure_of(pair.remedy, goal));
   }
+  if (before.empty()) return {0, 0};
   return {median(before), median(after)};
 }
 
@@ -80,8 +83,9 @@ std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& re
   std::string idle;
   if (goal != Goal::kIdle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
     const Change at_idle = change_of(confirmed, Goal::kIdle);
-    idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
-                       value_text(Goal::kIdle, at_idle.after), value_text(Goal::kIdle, at_idle.before));
+    if (at_idle.before != 0)
+      idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
+                         value_text(Goal::kIdle, at_idle.after), value_text(Goal::kIdle, at_idle.before));
   }
   const Change change = change_of(confirmed, goal);
   const Change price = change_of(confirmed, other);
