@@ -284,7 +284,10 @@ class Frontier {
     for (Confirmation& each : found_.search.confirmations) {
       if (worked(each.candidate)) each.verdicts = judge_pairs(each, method_.band);
     }
-    std::erase_if(found_.members, [&](std::size_t member) { return !is_proven_less(member); });
+    // With the runs of the rounds, a member may turn out to take more memory than one run showed.
+    std::erase_if(found_.members, [&](std::size_t member) {
+      return !is_proven_less(member) || (method_.most_extra_bytes && !is_within(found_.search, method_, member));
+    });
     return true;
   }
 
