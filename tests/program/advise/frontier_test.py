@@ -119,8 +119,10 @@ def test_no_setting_beyond_the_given_memory_is_shown():
     today = members(found)[None]["figures"]
     assert found.json["frontier"]["most_extra_bytes"] == MIB
     for member in members(found).values():
-        for key in ("peak_bytes", "idle_bytes"):
-            assert member["figures"][key] < today[key] + 1.5 * MIB, found.out
+        assert member["figures"]["peak_bytes"] < today["peak_bytes"] + 1.5 * MIB, found.out
+        # The mean memory of a run with fewer than ten samples is n/a.
+        if "na" not in str(today["idle_bytes"]) + str(member["figures"]["idle_bytes"]):
+            assert member["figures"]["idle_bytes"] < today["idle_bytes"] + 1.5 * MIB, found.out
 
 
 def test_what_is_known_of_a_frontier_that_is_interrupted(tmp_path):
