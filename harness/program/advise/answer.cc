@@ -276,7 +276,7 @@ std::string legend(const AdviceResult& advice) {
   return fmt::format(
       "Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
       100 * advice.method.noise, 100 * advice.method.band,
-      figures && figures->idle_measure == IdleMeasure::kMean ? " Idle: the mean, as it is never idle." : "");
+      figures && figures->idle_measure == IdleMeasure::kMean ? " Idle is a mean: no moment was idle." : "");
 }
 
 std::string more(const AdviceResult& advice) {

@@ -188,7 +188,7 @@ class Maker {
       if (!share || *share >= kNoticed) return "";
       words.emplace_back(word(cause));
     }
-    return fmt::format("what it is for takes under 1 % of CPU time ({})", fmt::join(words, ", "));
+    return fmt::format("each cause is below 1 % of CPU time ({})", fmt::join(words, ", "));
   }
 
   const Situation& situation_;

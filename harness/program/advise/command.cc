@@ -177,7 +177,7 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
       .excludes({"--allocator"}, {"{0} tries no other allocator", "leave out {0} or {1}"});
   arguments
       .flag("--frontier", options->frontier,
-            "search the values of the allocator's settings: what does each gain cost in memory?")
+            "report what each value of the allocator's settings gains, and what it costs in memory")
       .excludes({"--all"});
   arguments
       .option("--max-memory", options->max_memory,

@@ -206,7 +206,7 @@ void add_target(Arguments& arguments, RecordOptions& options) {
       .excludes(running, kOfCommand);
   arguments
       .option("--at", options.at,
-              "with --resident, also look when zerotax gets this signal, which the program then does not get")
+              "with --resident, also sample when zerotax gets this signal; the program does not get it")
       .needs({"--resident"}, {"{0} is given without {1}", "add {1}, or leave out {0}"})
       .one_of({"HUP", "USR1", "USR2"})
       .shown_as("SIGNAL");

@@ -58,8 +58,7 @@ std::string huge_words(const HugeBill& bill) {
   const std::uint64_t more = less(bill.bytes(), bill.examined_bytes());
   std::string text = fmt::format(
       "Up to {} of {} in huge pages were never written: {}.{} Without huge pages, the kernel would zero up to {} less, "
-      "in "
-      "at least {}.",
+      "with at least {}.",
       format_size(unwritten), format_size(bill.examined_bytes()), fmt::join(parts, ", "),
       more == 0 ? "" : fmt::format(" {} more in huge pages were not examined.", format_size(more)),
       format_size(bill.unwritten_at_most_bytes), format_counted(bill.more_faults_at_least, "more page fault"));

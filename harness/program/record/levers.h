@@ -23,7 +23,7 @@ struct Lever {
   FIELD(Settings, env, "Environment variables of the setting; {} stands for the value.");
   FIELD(LeverUnit, unit, "Unit of the values.");
   FIELD(std::optional<std::vector<std::string>>, values,
-        "The values, from less to more. Absent if each value is twice the one before.", least_items(2));
+        "The values, from less to more. Absent if each value doubles the previous value.", least_items(2));
   FIELD(std::optional<std::uint64_t>, from, "The smallest value, if each value is twice the one before.");
   FIELD(std::optional<std::uint64_t>, to, "The largest value, if each value is twice the one before.");
   FIELD(std::optional<std::string>, today,

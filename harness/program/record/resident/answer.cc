@@ -100,8 +100,8 @@ std::string freed_words(const MemoryParts& parts, const std::string& allocator) 
     words += (words.empty() ? "" : ", ") + format_size(bytes) + " " + what;
   };
   add(parts.free_bytes, "are free inside " + allocator + " in whole pages, and could be returned");
-  add(parts.fragmented_bytes, "are free on pages that live blocks hold");
-  add(parts.offered_bytes, "are left to the kernel until it needs memory");
+  add(parts.fragmented_bytes, "are free on pages with live blocks");
+  add(parts.offered_bytes, "stay until the kernel needs memory");
   return words;
 }
 
@@ -163,8 +163,8 @@ std::vector<Answer::Step> steps_of(const Record& record, const ResidentProcess& 
                      "malloc_trim(0) in the program returns the free whole pages; MALLOC_ARENA_MAX=1 or a fixed "
                      "MALLOC_MMAP_THRESHOLD_ keep fewer."});
   }
-  add_alternative(steps,
-                  {"zerotax advise --goal idle -- " + shell_text(record.command), "let zerotax find what keeps less:"});
+  add_alternative(
+      steps, {"zerotax advise --goal idle -- " + shell_text(record.command), "let zerotax lower the memory at idle:"});
   return steps;
 }
 
