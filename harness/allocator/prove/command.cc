@@ -51,7 +51,7 @@ std::string write_folder(const Options& options, const Proofs& proofs) {
   const bool has_program = std::any_of(proofs.proofs.begin(), proofs.proofs.end(),
                                        [](const Proof& each) { return each.finding && each.finding->program; });
   if (options.out.empty() && (!has_program || !options.read.empty())) return "";
-  const std::string folder = options.out.empty() ? default_results_path() : options.out;
+  std::string folder = options.out.empty() ? default_results_path() : options.out;
   make_new_folder({"--out", folder});
   write_file(folder + "/prove.json", json_text(proofs));
   for (const Proof& each : proofs.proofs) {

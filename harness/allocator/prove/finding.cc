@@ -39,7 +39,7 @@ struct Shown {
 
 std::optional<ProofFinding> replayed(const Replayer& replayer, const Ops& ops) {
   for (int i = 0; i < kReplays; ++i) {
-    if (const auto found = replayer.replay(ops)) return found;
+    if (auto found = replayer.replay(ops)) return found;
   }
   return std::nullopt;
 }

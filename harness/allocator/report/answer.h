@@ -11,17 +11,17 @@ namespace zerotax::report {
 /// A finding, and its report if one was written.
 struct ReportedFinding {
   std::string id;
-  std::string title = "";     ///< the allocator's name and version, and the finding
-  std::string sentence = "";  ///< the finding with its numbers
+  std::string title{};     ///< the allocator's name and version, and the finding
+  std::string sentence{};  ///< the finding with its numbers
   Severity severity = Severity::kLow;
-  std::string folder = "";   ///< folder of the report; empty if no report was written
-  std::string file = "";     ///< name of the report's text in this folder
-  std::string how = "";      ///< command that compiles and runs the reproducer in this folder
-  std::string control = "";  ///< allocator under which the reproducer does not show the finding
-  std::string tracker = "";  ///< address that takes the report; empty if unknown
-  std::string fix = "";      ///< clause about the version that fixes the finding; empty if there is none
-  std::string why_not = "";  ///< sentence that says why no report was written
-  std::string show = "";     ///< command that shows a finding without a reproducer; empty if there is a reproducer
+  std::string folder{};   ///< folder of the report; empty if no report was written
+  std::string file{};     ///< name of the report's text in this folder
+  std::string how{};      ///< command that compiles and runs the reproducer in this folder
+  std::string control{};  ///< allocator under which the reproducer does not show the finding
+  std::string tracker{};  ///< address that takes the report; empty if unknown
+  std::string fix{};      ///< clause about the version that fixes the finding; empty if there is none
+  std::string why_not{};  ///< sentence that says why no report was written
+  std::string show{};     ///< command that shows a finding without a reproducer; empty if there is a reproducer
 };
 
 /// Returns the summary of a finding whose report was written to this folder.

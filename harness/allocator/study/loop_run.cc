@@ -150,6 +150,7 @@ Table loops_table(const Plan& plan, const std::vector<const LoopPair*>& order) {
 /// Returns the answer with the most costly redundant zeroing first.
 Answer loops_answer(const Plan& plan, const LoopRequest& request, const std::vector<LoopPair>& pairs) {
   std::vector<const LoopPair*> order;
+  order.reserve(pairs.size());
   for (const LoopPair& pair : pairs) order.push_back(&pair);
   std::stable_sort(order.begin(), order.end(),
                    [](auto* one, auto* other) { return redundant_ns(*one) > redundant_ns(*other); });

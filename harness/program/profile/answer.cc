@@ -105,7 +105,7 @@ std::string where(const Profile& profile) {
     if (calls.size() < 2) return std::string();  // the outermost call is the program itself
     return fmt::format("{} of the {} are in {}.", share_text(calls.back()->samples, samples), of, calls_text(calls));
   };
-  const std::string text = in_tree(profile.tree, profile.samples, "samples");
+  std::string text = in_tree(profile.tree, profile.samples, "samples");
   const PageFaults& faults = profile.page_faults;
   if (!faults.samples) return text;
   const std::string taken = in_tree(faults.tree, *faults.samples, "page faults in user mode");

@@ -29,6 +29,7 @@ TEST(Printable, WritesControlCharactersAsEscapes) {
 }
 
 TEST(Printable, WritesCharactersWithoutAShapeAsEscapes) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): such characters are tested
   EXPECT_EQ(printable("\u202e\u2066\u200f\u061c"), "\\u202e\\u2066\\u200f\\u061c");
   EXPECT_EQ(printable("a\u2028b\u2029\u200b\ufeff\u00ad\u3000"), "a\\u2028b\\u2029\\u200b\\ufeff\\u00ad\\u3000");
   EXPECT_EQ(printable("\U000e0041"), "\\U000e0041") << "a tag";
@@ -54,6 +55,7 @@ TEST(Printable, TakesTheMeaningFromCommandsOfGitHubsRunner) {
 }
 
 TEST(Printable, MadeTwiceIsTheSame) {
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): such characters are tested
   for (const char* text : {"a\n\x1b[m", "d\xff", "::x", "##[x", "\u202e", "\xc2\x9b"}) {
     EXPECT_EQ(printable(printable(text)), printable(text));
   }

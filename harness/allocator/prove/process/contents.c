@@ -178,7 +178,7 @@ static int parts_of(enum fill fill, uint64_t bytes, struct part parts[2]) {
       if (bytes > kFirstBytes) parts[0].to = kFirstBytes;
       return 1;
     case kFillEnds:
-      if (bytes <= 2 * kSpan) return 1;
+      if (bytes <= (uint64_t)2 * kSpan) return 1;
       parts[0].to = kSpan;
       parts[1] = (struct part){bytes - kSpan, bytes};
       return 2;

@@ -138,8 +138,9 @@ static void check_alignment(const struct block* block) {
 static void check_promise(const struct row* row, const struct block* block, const struct block* old, uint64_t usable) {
   uint64_t zeros_from = block->bytes;
   if (row->promise == kPromiseZero) zeros_from = 0;
-  if (row->promise == kPromiseGrown || row->promise == kPromiseGrownUnwritten) zeros_from = old->bytes;
-  if (row->promise == kPromiseGrownUnwritten && zeros_from < old->written_to) zeros_from = old->written_to;
+  if (old != NULL && (row->promise == kPromiseGrown || row->promise == kPromiseGrownUnwritten)) zeros_from = old->bytes;
+  if (old != NULL && row->promise == kPromiseGrownUnwritten && zeros_from < old->written_to)
+    zeros_from = old->written_to;
   if (row->promise == kPromiseGrownUsable || row->promise == kPromiseGrownInPlace) zeros_from = usable;
   if (old != NULL) {
     const uint64_t common = old->bytes < block->bytes ? old->bytes : block->bytes;
@@ -157,7 +158,7 @@ static void take(const struct op* op, const struct row* row, char* at, const str
   const uint64_t bytes = op->n * (has_argument(row, 'm') ? op->m : 1);
   *block = (struct block){.at = at, .bytes = bytes, .row = op->row, .lg = op->lg, .thread = op->thread};
   if (old != NULL) block->written_to = old->written_to;
-  if (row->promise == kPromiseGrownInPlace) {
+  if (old != NULL && row->promise == kPromiseGrownInPlace) {
     block->lg = old->lg;
     if (usable_size != NULL && !row->is_foreign && usable_size(at) < bytes) block->bytes = old->bytes;
   }

@@ -40,7 +40,7 @@ void note_free(const struct block* block, unsigned thread) {
 static uint64_t quarter(uint64_t bytes) {
   if (bytes < 4) return bytes;
   const unsigned lg = 63 - (unsigned)__builtin_clzll(bytes);
-  return 4U * lg + (bytes >> (lg - 2) & 3);
+  return UINT64_C(4) * lg + (bytes >> (lg - 2) & 3);
 }
 
 static int is_threshold(uint64_t bytes) {

@@ -208,7 +208,7 @@ void probe_sizes(void) {
     if (block == NULL) return;
     const uint64_t usable = usable_size(block);
     release_block(&rows[kRowMalloc], (struct operand){block, size}, 0);
-    if (usable < size || usable > 2 * kMostProbed) return;
+    if (usable < size || usable > (size_t)2 * kMostProbed) return;
     head->sizes[head->size_count++] = usable;
     size = usable + 1;
     /* An allocator whose usable size is the requested size has no visible classes. */

@@ -54,7 +54,7 @@ static void run_episode(const char* record) {
     return;
   }
   profile = draw_profile(head);
-  open_blocks(head->capacity + 2, (uint64_t)profile.most_live * kMostThreads + 64 * kMostThreads);
+  open_blocks(head->capacity + 2, (uint64_t)profile.most_live * kMostThreads + (uint64_t)64 * kMostThreads);
   open_history();
   if (head->watches_pages) open_watched_pages();
   if (profile.is_free_running) {

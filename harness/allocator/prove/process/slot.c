@@ -23,8 +23,6 @@ static const uint64_t kHungAfter = 8000000000U;
 static const uint64_t kLateAfter = 5000000000U;
 static const uint64_t kLongCall = 4000000000U;
 
-extern char** environ;
-
 /* The words that start this program: itself, or a loader, its options and this program. */
 static const char* start_words[kMostWords] = {"zerotax-prove-calls"};
 static int start_count = 1;
@@ -78,7 +76,7 @@ static _Noreturn void become_episode(const char* const* words, char* const* envi
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   /* The limit counts all tasks of the user, so other programs need room. It does not hold for root. */
-  const struct rlimit processes = {tasks + 4 * kMostProcesses, tasks + 4 * kMostProcesses};
+  const struct rlimit processes = {tasks + (rlim_t)4 * kMostProcesses, tasks + (rlim_t)4 * kMostProcesses};
   setrlimit(RLIMIT_NPROC, &processes);
   const int nothing = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) dup2(nothing, stream);
