@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from answers import check_screen
-from conftest import BUILD, NOBODY, SOURCE, zerotax
+from conftest import BUILD, NOBODY, SOURCE, skip_if_unreadable, zerotax
 
 pytestmark = pytest.mark.timeout(300)
 REFERENCE = SOURCE / "results" / "reference"
@@ -83,6 +83,8 @@ def test_snapshot_says_what_costs_and_what_is_better(name):
 def test_snapshot_of_two_allocators_names_both(prefix):
     if prefix and os.geteuid() != 0:
         pytest.skip("only root can become nobody")
+    if prefix:
+        skip_if_unreadable()
     names = ("none", "fork", "uffd_wp")
     text = answer("snapshot", "--size", "4MiB", "--rounds", 1, "--allocator", "glibc", "--allocator", "jemalloc",
                   *(word for name in names for word in ("--alternative", name)), headline="A snapshot of 4 MiB", prefix=prefix)
@@ -133,6 +135,8 @@ def doctor(*words, **how):
 def test_doctor_shows_the_gravest_rows_first(prefix):
     if prefix and os.geteuid() != 0:
         pytest.skip("only root can become nobody")
+    if prefix:
+        skip_if_unreadable()
     done, rows = doctor(prefix=prefix, MALLOC_CONF="retain:false")
     check_screen(done.stdout.splitlines())
     assert "on this machine would spoil a run: " in done.stdout or "This machine cannot measure: " in done.stdout

@@ -75,6 +75,9 @@ def test_a_link_beside_the_program_is_followed():
 
 @root_only
 def test_the_file_of_a_program_in_a_container_lies_beside_it():
+    container = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-rm"]
+    if subprocess.run([*container, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("a user namespace is not permitted, as in a chroot")
     with program("--build-id=none") as folder:
         inside = folder / "root" / "own"
         os.makedirs(inside)
@@ -88,8 +91,7 @@ def test_the_file_of_a_program_in_a_container_lies_beside_it():
         for path in needed:
             os.makedirs(f"{folder}/root{os.path.dirname(path)}", exist_ok=True)
             shutil.copy(path, f"{folder}/root{path}")
-        assert is_named("/own/prog", ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-rm",
-                                      "chroot", folder / "root"])
+        assert is_named("/own/prog", [*container, "chroot", folder / "root"])
 
 
 @root_only
