@@ -18,8 +18,15 @@ KINDS = {"calloc": "calloc", "realloc": "realloc", "malloc": "malloc", "by_hand"
          "free": "free", "purge": "purge", "program": "program", "fault": "fault"}
 
 
+def label(frame):
+    """Returns the name shown to users. Code without symbols is named after the exported function before it."""
+    if not is_na(frame["function"]):
+        return frame["function"]
+    return f"after {frame['after']}" if "after" in frame else f"{frame['address']:#x}"
+
+
 def stack(site):
-    return tuple((f"{frame['address']:#x}" if is_na(frame["function"]) else frame["function"],
+    return tuple((label(frame),
                   "" if is_na(frame["file"]) else frame["file"], 0 if is_na(frame["line"]) else frame["line"],
                   "" if is_na(frame["module"]) else frame["module"]) for frame in site["frames"])
 
