@@ -27,12 +27,6 @@ std::string subject_of(const AdviceResult& advice) {
   return words.empty() ? "the program" : first_characters(file_name(words.front()), kLongestName);
 }
 
-const TriedRemedy* remedy_of(const AdviceResult& advice, const std::string& name) {
-  const auto found = std::find_if(advice.remedies.begin(), advice.remedies.end(),
-                                  [&](const TriedRemedy& each) { return each.name == name; });
-  return found != advice.remedies.end() ? &*found : nullptr;
-}
-
 /// Returns the pairs of runs that confirm a remedy, or nullptr if there are none.
 const ConfirmedRemedy* pairs_for(const AdviceResult& advice, const std::string& name) {
   const auto found =
@@ -43,8 +37,7 @@ const ConfirmedRemedy* pairs_for(const AdviceResult& advice, const std::string& 
 
 /// Formats a ratio, such as "0.388 times the CPU time".
 std::string times_text(const TriedRemedy& remedy, Goal goal) {
-  return fmt::format("{} times the {}", ratio_text(remedy.ratios.*kRatios[static_cast<std::size_t>(goal)]),
-                     goal_words(goal));
+  return fmt::format("{} times the {}", ratio_text(ratio_for(remedy.ratios, goal)), goal_words(goal));
 }
 
 /// Formats a metric, such as "217 ms of CPU time" or "5,933 page faults".
@@ -75,7 +68,7 @@ std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& re
                                const ConfirmedRemedy& confirmed) {
   const Goal goal = advice.method.goal;
   const Goal other = price_of(goal);
-  const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
+  const Measured<Ratio>& ratio = ratio_for(remedy.ratios, goal);
   std::string times = ratio_text(ratio) + " times";
   if (ratio && ratio->low && ratio->high) {
     times += fmt::format(", 95 % interval {} to {}", format_number(*ratio->low), format_number(*ratio->high));
@@ -106,7 +99,7 @@ std::string unchanged_text(const AdviceResult& advice) {
 }
 
 bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
-  const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
+  const Measured<Ratio>& ratio = ratio_for(remedy.ratios, advice.method.goal);
   return ended_well(remedy) && ratio && ratio->median < kShown;
 }
 
@@ -132,7 +125,7 @@ Table remedies(const AdviceResult& advice) {
     if (!ended_well(remedy) || (recommends && !helps(advice, remedy))) continue;
     std::vector<Cell> cells{first_characters(remedy.name, has_idle(advice) ? kLongestRemedy : kLongestName)};
     for (const Goal goal : goals) {
-      cells.emplace_back(ratio_text(remedy.ratios.*kRatios[static_cast<std::size_t>(goal)]));
+      cells.emplace_back(ratio_text(ratio_for(remedy.ratios, goal)));
     }
     cells.emplace_back(remedy.runs);
     table.add(std::move(cells));
@@ -165,7 +158,7 @@ std::string where(const AdviceResult& advice) {
 }
 
 Answer::Step other_step(const AdviceResult& advice, const Alternative& other, const std::string& reason) {
-  const TriedRemedy* remedy = remedy_of(advice, other.remedy);
+  const TriedRemedy* remedy = find_remedy(advice.remedies, other.remedy);
   std::string words;
   if (remedy != nullptr) {
     words = fmt::format(" ({}, {} times the peak memory, {})", times_text(*remedy, advice.method.goal),
@@ -194,7 +187,7 @@ bool differ_in_memory(const AdviceResult& advice) {
     double least = 1;
     double most = 1;
     for (const TriedRemedy& remedy : advice.remedies) {
-      const Measured<Ratio>& ratio = remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
+      const Measured<Ratio>& ratio = ratio_for(remedy.ratios, goal);
       if (!ratio || !helps(advice, remedy)) continue;
       least = std::min(least, ratio->median);
       most = std::max(most, ratio->median);
@@ -206,7 +199,7 @@ bool differ_in_memory(const AdviceResult& advice) {
 }
 
 Answer::Step member_step(const AdviceResult& advice, const FrontierMember& member, Goal goal) {
-  const auto times = [&](Goal of) { return ratio_text((*member.ratios).*kRatios[static_cast<std::size_t>(of)]); };
+  const auto times = [&](Goal of) { return ratio_text(ratio_for(*member.ratios, of)); };
   return {member.line + " " + shell_text(advice.program.words),
           fmt::format("for less {} ({} times, and {} times the {}):", goal_words(goal), times(goal),
                       times(price_of(goal)), goal_words(price_of(goal)))};
@@ -309,7 +302,7 @@ std::string more(const AdviceResult& advice) {
 std::string headline(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   const std::string subject = subject_of(advice);
-  const TriedRemedy* remedy = recommended.remedy ? remedy_of(advice, *recommended.remedy) : nullptr;
+  const TriedRemedy* remedy = recommended.remedy ? find_remedy(advice.remedies, *recommended.remedy) : nullptr;
   const ConfirmedRemedy* confirmed = remedy != nullptr ? pairs_for(advice, remedy->name) : nullptr;
   if (confirmed != nullptr) return headline_of_remedy(advice, *remedy, *confirmed);
   if (recommended.kind == AdviceKind::kNothingToGain && advice.recording) {

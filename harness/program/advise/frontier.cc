@@ -211,11 +211,15 @@ class Frontier {
     return better;
   }
 
+  /// Whether a candidate takes no more memory than --max-memory permits.
+  [[nodiscard]] bool keeps_limit(std::size_t candidate) const {
+    return !method_.most_extra_bytes || is_within(found_.search, method_, candidate);
+  }
+
   void choose_members() {
     std::vector<std::size_t> tried;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (worked(i) && !exceeds(i) && (!method_.most_extra_bytes || is_within(found_.search, method_, i)))
-        tried.push_back(i);
+      if (worked(i) && !exceeds(i) && keeps_limit(i)) tried.push_back(i);
     }
     std::vector<std::size_t>& members = found_.members;
     members.clear();
@@ -285,9 +289,7 @@ class Frontier {
       if (worked(each.candidate)) each.verdicts = judge_pairs(each, method_.band);
     }
     // With the runs of the rounds, a member may turn out to take more memory than one run showed.
-    std::erase_if(found_.members, [&](std::size_t member) {
-      return !is_proven_less(member) || (method_.most_extra_bytes && !is_within(found_.search, method_, member));
-    });
+    std::erase_if(found_.members, [&](std::size_t member) { return !is_proven_less(member) || !keeps_limit(member); });
     return true;
   }
 

@@ -58,7 +58,7 @@ FrontierMember member_of(const Advice& advice, std::size_t candidate) {
   std::vector<std::string> pays;
   const Confirmation* pairs = confirmation_of(advice, candidate);
   for (const Goal goal : kGoals) {
-    (*member.ratios).*kRatios[static_cast<std::size_t>(goal)] = remedy_ratio(advice, candidate, goal);
+    ratio_for(*member.ratios, goal) = remedy_ratio(advice, candidate, goal);
     if (goal == Goal::kWall || pairs == nullptr || pairs->verdicts.empty()) continue;
     const TimeVerdict& verdict = verdict_of(*pairs, goal);
     if (verdict.interval95.high < 0 && verdict.log_ratio < -kNamed) buys.push_back(change_text(*pairs, goal));
@@ -100,8 +100,8 @@ std::string rule_of(const Advice& advice) {
   const Goal goal = advice.found.goal;
   const char* const price = is_memory(goal) ? goal_words(Goal::kCpu) : "memory";
   return fmt::format(
-      "Of the settings that keep {:.0f} % of the best gain in {}, the recommended one takes the least {}.", 100 * kKept,
-      goal_words(goal), price);
+      "The recommended setting takes the least {} of the settings that keep {:.0f} % of the best gain in {}.", price,
+      100 * kKept, goal_words(goal));
 }
 
 }  // namespace

@@ -51,15 +51,9 @@ class Adder {
     if (lever.threads && recorded && !(*situation_.recording)->threads && !situation_.all) {
       return "no two threads of a process used the allocator";
     }
-    const KnownRemedy first = known_remedy(lever, record::values_of(lever).front());
-    const record::Variables env = record::settings_of(first, allocator_);
-    if (allocator_.name != "glibc" && record::lacks_any(allocator_.file, env)) {
-      return "this build of the allocator does not know the setting";
-    }
-    const std::string why = record::why_no_effect(first, allocator_, now_);
-    return is_set(why) ? "" : why;
+    // All values have the same variables.
+    return record::why_unavailable(known_remedy(lever, record::values_of(lever).front()), allocator_);
   }
-  static bool is_set(const std::string& why) { return why == "already set"; }
 
   ChosenLever chosen(const Lever& lever) {
     ChosenLever chosen{label_ + ": " + lever.name, lever.more, {}};
@@ -73,9 +67,7 @@ class Adder {
       remedy.costs = lever.more;
       const std::string replaced = record::replaced_by(now_, remedy.env);
       const bool is_default = lever.today == value && replaced.empty();
-      if (is_default || is_set(record::why_no_effect(known, allocator_, now_))) {
-        chosen.axis.today = chosen.axis.candidates.size();
-      }
+      if (is_default || record::are_set(now_, remedy.env)) chosen.axis.today = chosen.axis.candidates.size();
       if (!replaced.empty()) remedy.words += fmt::format(" (in place of {})", replaced);
       chosen.axis.candidates.push_back(catalogue_.remedies.size());
       catalogue_.remedies.push_back(remedy);

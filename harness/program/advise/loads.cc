@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::size_t kWidestRemedy = 46;
 
-const Measured<Ratio>& goal_ratio(const TriedRemedy& remedy, Goal goal) {
-  return remedy.ratios.*kRatios[static_cast<std::size_t>(goal)];
-}
-
-const TriedRemedy* remedy_of(const LoadResult& load, const std::string& name) {
-  const auto found = std::find_if(load.remedies.begin(), load.remedies.end(),
-                                  [&](const TriedRemedy& each) { return each.name == name; });
-  return found != load.remedies.end() ? &*found : nullptr;
-}
-
 /// Whether a remedy is proven to help under a load.
 bool helps_under(const LoadResult& load, const std::string& name) {
   return load.recommendation.kind == AdviceKind::kRemedy && load.recommendation.remedy == name;
@@ -31,9 +21,9 @@ bool helps_under(const LoadResult& load, const std::string& name) {
 
 /// Whether the runs under a load show no harm of a remedy.
 bool is_harmless_under(const LoadResult& load, const std::string& name, const SearchMethod& method) {
-  const TriedRemedy* remedy = remedy_of(load, name);
+  const TriedRemedy* remedy = find_remedy(load.remedies, name);
   if (remedy == nullptr || !ended_well(*remedy) || remedy->heavy) return false;
-  const Measured<Ratio>& ratio = goal_ratio(*remedy, method.goal);
+  const Measured<Ratio>& ratio = ratio_for(remedy->ratios, method.goal);
   // A few runs may leave the verdict open. A small program's page faults, for example, differ by some percent.
   return remedy->verdict != "SLOWER" && remedy->verdict != "MORE" && ratio && ratio->median <= method.other_ratio;
 }
@@ -42,11 +32,11 @@ bool is_harmless_under(const LoadResult& load, const std::string& name, const Se
 std::string loads_ratios(const std::vector<LoadResult>& loads, const std::string& name, Goal goal) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const TriedRemedy* remedy = remedy_of(loads[i], name);
+    const TriedRemedy* remedy = find_remedy(loads[i].remedies, name);
     parts.push_back(remedy == nullptr
                         ? fmt::format("not tried under load {}", i + 1)
-                        : fmt::format("{} times under load {} ({}, {})", ratio_text(goal_ratio(*remedy, goal)), i + 1,
-                                      remedy->verdict, helps_under(loads[i], name) ? "confirmed" : "few runs"));
+                        : fmt::format("{} times under load {} ({}, {})", ratio_text(ratio_for(remedy->ratios, goal)),
+                                      i + 1, remedy->verdict, helps_under(loads[i], name) ? "confirmed" : "few runs"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -68,8 +58,9 @@ void judge_loads(LoadsResult& loads, const SearchMethod& method) {
     const auto is_harmless = [&](const LoadResult& each) { return is_harmless_under(each, name, method); };
     if (!std::all_of(loads.each.begin(), loads.each.end(), is_harmless)) continue;
     double sum = 0;
-    for (const LoadResult& each : loads.each) sum += goal_ratio(*remedy_of(each, name), method.goal)->median;
-    holding.push_back({sum / static_cast<double>(loads.each.size()), remedy_of(load, name)});
+    for (const LoadResult& each : loads.each)
+      sum += ratio_for(find_remedy(each.remedies, name)->ratios, method.goal)->median;
+    holding.push_back({sum / static_cast<double>(loads.each.size()), find_remedy(load.remedies, name)});
   }
   if (!holding.empty()) {
     const auto by_mean = [](const HoldingRemedy& a, const HoldingRemedy& b) { return a.mean < b.mean; };
@@ -115,10 +106,10 @@ Table loads_table(const AdviceResult& advice, bool all) {
     }
     std::vector<Cell> cells{first_characters(remedy.name, kWidestRemedy)};
     for (const LoadResult& load : loads) {
-      const TriedRemedy* here = remedy_of(load, remedy.name);
+      const TriedRemedy* here = find_remedy(load.remedies, remedy.name);
       cells.emplace_back(here == nullptr      ? "-"
                          : !ended_well(*here) ? here->verdict
-                                              : ratio_text(goal_ratio(*here, advice.method.goal)));
+                                              : ratio_text(ratio_for(here->ratios, advice.method.goal)));
     }
     table.add(std::move(cells));
   }

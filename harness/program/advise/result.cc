@@ -26,7 +26,7 @@ TriedRemedy tried_remedy(const Advice& advice, std::size_t i) {
   tried.heavy = standing.heavy;
   tried.confirmed = confirmation != nullptr && !confirmation->verdicts.empty();
   for (const SearchRun& run : advice.result.runs) tried.runs += run.candidate == i ? 1 : 0;
-  for (const Goal goal : kGoals) tried.ratios.*kRatios[static_cast<std::size_t>(goal)] = remedy_ratio(advice, i, goal);
+  for (const Goal goal : kGoals) ratio_for(tried.ratios, goal) = remedy_ratio(advice, i, goal);
   return tried;
 }
 

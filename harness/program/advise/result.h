@@ -123,6 +123,8 @@ struct Ratios {
 /// Members in the order of kGoals.
 inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory,
                                                        &Ratios::idle};
+/// Returns the ratio of a goal's metric.
+auto& ratio_for(auto& ratios, Goal goal) { return ratios.*kRatios[static_cast<std::size_t>(goal)]; }
 
 struct TriedRemedy : Remedy {
   RESULT("remedy", "A remedy that was tried.");
@@ -313,6 +315,8 @@ std::string ratio_text(const Measured<Ratio>& ratio);
 bool has_idle(const AdviceResult& advice);
 /// Whether all runs succeeded, within the limit of memory and with the same output.
 bool ended_well(const TriedRemedy& remedy);
+/// Returns the remedy of this name, or nullptr.
+const TriedRemedy* find_remedy(const std::vector<TriedRemedy>& remedies, const std::string& name);
 /// Returns the remedies ordered by the goal's metric: the best comes first, failed remedies come last.
 std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice);
 

@@ -30,7 +30,7 @@ Table table_of(std::vector<Column> columns, bool idle) {
 void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row, bool idle) {
   for (const Goal goal : kGoals) {
     if (goal == Goal::kIdle && !idle) continue;
-    cells.emplace_back(ratio_text(row.ratios.*kRatios[static_cast<std::size_t>(goal)]));
+    cells.emplace_back(ratio_text(ratio_for(row.ratios, goal)));
   }
   cells.emplace_back(row.runs);
   table.add(std::move(cells));
@@ -136,12 +136,18 @@ bool has_idle(const AdviceResult& advice) {
                      [](const TriedRemedy& each) { return each.ratios.idle.has_value(); });
 }
 
+const TriedRemedy* find_remedy(const std::vector<TriedRemedy>& remedies, const std::string& name) {
+  const auto found =
+      std::find_if(remedies.begin(), remedies.end(), [&](const TriedRemedy& each) { return each.name == name; });
+  return found != remedies.end() ? &*found : nullptr;
+}
+
 bool ended_well(const TriedRemedy& remedy) { return remedy.reason.empty() && remedy.verdict != "CHANGED OUTPUT"; }
 
 std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
   std::vector<TriedRemedy> rows = advice.remedies;
   const auto key = [&](const TriedRemedy& row) {
-    const Measured<Ratio>& ratio = row.ratios.*kRatios[static_cast<std::size_t>(advice.method.goal)];
+    const Measured<Ratio>& ratio = ratio_for(row.ratios, advice.method.goal);
     return std::pair(!ended_well(row), ratio ? ratio->median : 1e9);
   };
   std::stable_sort(rows.begin(), rows.end(),

@@ -16,12 +16,11 @@ struct HugeRow {
   FIELD(HugeKind, in,
         "Kind of the mappings: the allocator's memory, stacks, or mappings and data of the program itself.");
   FIELD(std::uint64_t, bytes,
-        "Bytes of the huge pages that processes returned to the kernel, or still had at their end. Before Linux 6.7: "
-        "only "
-        "of huge pages at their end that contain a page of zeros.");
+        "Bytes of the huge pages that processes returned to the kernel, or still had at their end. Before Linux 6.7, "
+        "only huge pages that a process had at its end and that contain a page of zeros count.");
   FIELD(std::uint64_t, examined_bytes,
-        "The part of `bytes` whose contents were read: up to 1 GiB at the end of a process, and of the returns with "
-        "huge pages the first four, then the 8th, 16th and so on.");
+        "The part of `bytes` whose contents were read: up to 1 GiB at the end of a process, and the huge pages of the "
+        "first four returns with huge pages, then of the 8th, 16th and so on.");
   FIELD(std::uint64_t, unwritten_bytes,
         "Upper bound of the part of examined_bytes that was never written: pages of 4 KiB that contain only zeros.");
 };

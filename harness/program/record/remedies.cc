@@ -69,13 +69,7 @@ std::set<std::string> words_with_end(const std::string& bytes, const std::string
   return found;
 }
 
-}  // namespace
-
-Upstream upstream_of_allocator(const std::string& allocator) {
-  const Json* json = upstream_of(allocator);
-  return json == nullptr ? Upstream{} : json->get<Upstream>();
-}
-
+/// Whether the file shows that its allocator does not know one of these settings.
 bool lacks_any(const std::string& file, const Variables& env) {
   for (const auto& [variable, value] : env) {
     for (const std::string& name : names_in_code(variable, value)) {
@@ -83,6 +77,13 @@ bool lacks_any(const std::string& file, const Variables& env) {
     }
   }
   return false;
+}
+
+}  // namespace
+
+Upstream upstream_of_allocator(const std::string& allocator) {
+  const Json* json = upstream_of(allocator);
+  return json == nullptr ? Upstream{} : json->get<Upstream>();
 }
 
 PresentAllocator present_allocator(const std::string& library) {
@@ -104,7 +105,7 @@ Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocat
   return env;
 }
 
-std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now) {
+std::string why_unavailable(const KnownRemedy& remedy, const PresentAllocator& allocator) {
   const std::string& version = allocator.version;
   if (lacks(version, remedy.since)) {
     return fmt::format("available from {} on; this is {}", *remedy.since, version);
@@ -112,11 +113,17 @@ std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& all
   if (remedy.before && !version.empty() && !lacks(version, remedy.before)) {
     return fmt::format("available before {} only; this is {}", *remedy.before, version);
   }
-  const Variables env = settings_of(remedy, allocator);
-  if (!is_glibc(allocator.name) && lacks_any(allocator.file, env)) {
+  if (!is_glibc(allocator.name) && lacks_any(allocator.file, settings_of(remedy, allocator))) {
     return fmt::format("{} of the allocator does not know the setting",
                        version.empty() ? "this build" : "version " + version);
   }
+  return "";
+}
+
+std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now) {
+  std::string why = why_unavailable(remedy, allocator);
+  if (!why.empty()) return why;
+  const Variables env = settings_of(remedy, allocator);
   if (remedy.undoes && replaced_by(now, env).empty()) return "the remedy undoes a setting that is not set";
   return are_set(now, env) ? "already set" : "";
 }

@@ -129,13 +129,14 @@ PresentAllocator present_allocator(const std::string& library);
 /// Returns the settings of a remedy under the names that this allocator uses.
 Variables settings_of(const KnownRemedy& remedy, const PresentAllocator& allocator);
 
+/// Returns the reason why an allocator lacks the setting of a remedy: the version, or the library itself. Empty if the
+/// allocator has the setting.
+std::string why_unavailable(const KnownRemedy& remedy, const PresentAllocator& allocator);
+
 /// Returns the reason why a remedy cannot change anything, whatever the program does. Possible reasons: the allocator's
 /// version lacks the setting, the setting is already set, or the remedy undoes a setting that is not in `now`. Empty if
 /// the remedy can change something.
 std::string why_no_effect(const KnownRemedy& remedy, const PresentAllocator& allocator, const Variables& now);
-
-/// Whether the file shows that its allocator does not know one of these settings.
-bool lacks_any(const std::string& file, const Variables& env);
 
 /// Returns the version of the allocator in a library, or an empty string if the library states none.
 std::string version_of(const std::string& library);
