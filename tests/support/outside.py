@@ -12,10 +12,17 @@ import tempfile
 import time
 
 import pytest
-from conftest import ZEROTAX, check_schema, clean_environment, is_na
+from conftest import MIB, PAGE, ZEROTAX, check_schema, clean_environment, is_na
 from waiting import wait_for
 
 HERE = pathlib.Path(__file__).parents[1] / "program" / "record" / "outside"
+# The work of the planted program `map`, in bytes.
+ROUNDS = 400
+KEPT = 16 * MIB
+ZEROED = KEPT + ROUNDS * MIB
+REFILLED = (ROUNDS - 1) * MIB
+# Bytes for the start and end of a static program.
+STARTING = 200 * PAGE
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="root only")
 
 
@@ -117,3 +124,26 @@ class Outcome:
         self.totals = self.json["totals"]
         check_schema(self.json, "record")
         assert max(map(len, self.text.splitlines())) <= 80 or any(len(word) > 70 for word in self.text.split()), self.text
+
+
+def check_said(found, why):
+    assert found.json["outside"]["why"] == why or why in found.json["outside"]["why"]
+    assert ("zerotax record: the program was recorded from outside, without zerotax's library, because "
+            f"{found.json['outside']['why']}.") in " ".join(found.text.split())
+
+
+def check_not_seen(found):
+    """The metrics that need the library are n/a, with a reason, and never 0."""
+    totals = found.totals
+    for figures in (totals, totals["by_hand"], totals["in_free"]):
+        assert is_na(figures["zeroed_bytes"]) and is_na(figures["redundant_zeroed_bytes"])
+    assert is_na(totals["calloc_calls"]) and is_na(totals["malloc_calls"]) and is_na(totals["returned"]["bytes"])
+
+
+def check_refills(found, kernel, starting=STARTING):
+    assert ZEROED <= kernel["zeroed_bytes"] <= ZEROED + starting
+    # The estimate depends on when zerotax takes samples, but its interval contains the true value.
+    assert kernel["refilled_bytes"] == pytest.approx(REFILLED, rel=0.05)
+    least, most = kernel["refilled_interval_bytes"]
+    assert least <= kernel["refilled_bytes"] <= most and least - starting <= REFILLED <= most + starting
+    check_not_seen(found)

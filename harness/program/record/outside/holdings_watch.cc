@@ -114,8 +114,8 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   } else {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
-    // Before the present program, the child may have held more memory, at most one page for each of its faults.
-    if (parent != 0) process.earlier = less(faults * page_bytes(), parts->anonymous);
+    // Before the present program, the process may have held more memory, at most one page for each of its faults.
+    process.earlier = less(faults * page_bytes(), parts->anonymous);
     watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
   }
   watched.peak_at_most = process.peak;

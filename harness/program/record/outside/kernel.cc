@@ -35,7 +35,8 @@ Looked looked_at(const OutsideData& data) {
     sum.of_seen_memory += process.looked_faults;
     sum.grown += process.grown;
     sum.grown_at_most += process.grown_at_most;
-    sum.earlier += process.earlier;
+    const bool is_root = data.run && data.run->pid == pid;
+    sum.earlier += less(process.earlier, is_root ? data.faults_before_exec * page_bytes() : 0);
     if (process.shares) continue;
     sum.begin += process.begin;
     sum.held += process.held;

@@ -2,7 +2,6 @@
 
 #include <linux/futex.h>
 #include <sched.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "os/clock.h"
 #include "record/preload/block_table.h"
 #include "record/preload/instructions.h"
+#include "record/preload/known_stacks.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
 #include "record/preload/shared_memory.h"
@@ -38,9 +38,6 @@ constexpr std::uint64_t kHigherBytes = std::uint64_t{1} << 20;
 ResidentArea* area = nullptr;
 constinit BlockTable<ResidentBlock, kResidentLevels> blocks;
 static_assert(decltype(blocks)::bytes() <= sizeof(ResidentArea::blocks));
-/// Changes whenever a stack is mapped, because a new stack may be shorter than an old one at the same place.
-constinit std::atomic<std::uint32_t> stack_epoch{0};
-std::uintptr_t first_stack_end = 0;
 constinit std::atomic<std::uint64_t> asked_peak{0};
 constinit std::atomic<bool> driver_is_gone{false};
 constinit std::atomic<std::uint32_t> asking{0};  ///< 1: a thread asks the driver
@@ -112,86 +109,12 @@ void wait_for_copy() {
   while (area->head.copying != 0 && monotonic_ns() - began < kLongestCopy_ns) ::sched_yield();
 }
 
-std::uint16_t mark_at(std::uintptr_t address) {
-  const std::uintptr_t page = address / page_bytes();
-  const Leaf* const leaf = find_leaf(*area, page, false);
-  if (leaf == nullptr) return kUnmarked;
-  const std::uint16_t mark = area->marks[leaf - &area->leaves[0]][page % kLeafPages].load(std::memory_order_relaxed);
-  return mark != kUnmarked ? mark : leaf->common.load(std::memory_order_relaxed);
-}
-
-/// Whether a word above `here`, an address of the program's stack in use, is certain to be readable. The stack of the
-/// first thread reaches up to the random bytes that the kernel puts on it (AT_RANDOM). The other stacks are marked.
-bool is_on_stack(std::uintptr_t here, std::uintptr_t place) {
-  constexpr std::uintptr_t kFarthest = std::uintptr_t{8} << 20;
-  if (place < here || place - here >= kFarthest || place % sizeof place != 0) return false;
-  if (here < first_stack_end && first_stack_end - here < kFarthest) return place < first_stack_end - sizeof place;
-  return mark_at(place) == kOfStack;
-}
-
-/// Whether the current stack has these return addresses.
-bool is_current(std::uintptr_t here, const KnownStack& stack) {
-  std::uintptr_t readable = 0;  // number of a page of the stack
-  for (std::uint32_t i = 0; i < stack.depth && i < kFrames; ++i) {
-    const std::uintptr_t place = stack.places[i];
-    if (place / page_bytes() != readable && !is_on_stack(here, place)) return false;
-    readable = place / page_bytes();
-    if (*reinterpret_cast<const std::uint64_t*>(place) != stack.values[i]) return false;
-  }
-  return stack.depth != 0;
-}
-
-/// Calls visit(stack) for the known stacks that a frame may have, until a call returns true. Stacks that another thread
-/// uses are left out.
-template <typename Visit>
-bool for_known_stacks(std::uintptr_t here, std::uintptr_t frame, Visit visit) {
-  if (!is_on_stack(here, frame)) return false;
-  // The frame's first word is the return address of the called function.
-  const std::uint64_t hash = (frame ^ *reinterpret_cast<const std::uint64_t*>(frame)) * 0x9e3779b97f4a7c15;
-  for (KnownStack& stack : area->known_stacks[(hash >> 32) % kKnownSets]) {
-    if (stack.taken.exchange(1, std::memory_order_acquire) != 0) continue;
-    const bool done = visit(stack);
-    stack.taken.store(0, std::memory_order_release);
-    if (done) return true;
-  }
-  return false;
-}
-
-std::uint32_t known_site(std::uintptr_t here, std::uintptr_t frame) {
-  std::uint32_t site = 0;
-  for_known_stacks(here, frame, [&](const KnownStack& stack) {
-    const bool same = stack.frame == frame && stack.epoch == stack_epoch && is_current(here, stack);
-    if (same) site = stack.site;
-    return same;
-  });
-  return site;
-}
-
-void remember_stack(std::uintptr_t here, std::uintptr_t frame, const Stack& found, std::uint32_t site) {
-  static constinit std::atomic<std::uint32_t> next{0};
-  std::uint32_t skipped = next.fetch_add(1, std::memory_order_relaxed) % kKnownWays;
-  if (!found.is_plain) return;
-  for_known_stacks(here, frame, [&](KnownStack& stack) {
-    if (skipped-- != 0) return false;
-    stack.frame = frame;
-    stack.site = site;
-    stack.epoch = stack_epoch;
-    stack.depth = found.depth;
-    for (std::uint32_t i = 0; i < found.depth; ++i) {
-      stack.places[i] = found.places[i];
-      stack.values[i] = found.addresses[i] + 1;
-    }
-    if (!is_current(here, stack)) stack.depth = 0;
-    return true;
-  });
-}
-
 /// Returns 1 + the index of the current call stack's site; 0 if it is unknown.
 std::uint32_t current_block_site() {
   if (area == nullptr) return 0;
   const std::uintptr_t frame = state.mark;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  std::uint32_t found = known_site(here, frame);
+  std::uint32_t found = known_site(area->known_stacks, here, frame);
   if (found != 0) return found;
   on_own_stack([&] {
     const TimedOwnWork own;
@@ -213,7 +136,7 @@ std::uint32_t current_block_site() {
       }
       if (index <= kBlockSites && area->sites[index - 1].key == key) {
         found = index;
-        remember_stack(here, frame, stack, found);
+        remember_stack(area->known_stacks, here, frame, stack, found);
         return;
       }
     }
@@ -309,7 +232,7 @@ void begin_resident(std::uint32_t slot_index) {
   if (!resident_kept) return;
   area = map_area(slot_index);
   if (area == nullptr) return stop_resident();
-  first_stack_end = ::getauxval(AT_RANDOM) & ~(sizeof(std::uint64_t) - 1);
+  begin_known_stacks();
   blocks.open(true, false, &area->blocks[0]);
   const auto mark = [](void* /*context*/, ResidentBlock& block) {
     mark_pages(range_of(reinterpret_cast<void*>(block.begin), block.bytes).pages(), kFirstSite);
@@ -363,7 +286,7 @@ void restore_resident() {
 
 void mark_pages(AddressRange range, std::uint16_t mark) {
   if (area == nullptr) return;
-  if (mark == kOfStack) ++stack_epoch;
+  if (mark == kOfStack) forget_known_stacks();
   for_each_part(range.pages(), true,
                 [&](Leaf& leaf, std::atomic<std::uint16_t>* marks, std::size_t first, std::size_t end) {
                   if (end - first < kLeafPages) {
@@ -375,6 +298,14 @@ void mark_pages(AddressRange range, std::uint16_t mark) {
                   if (leaf.has_marks.exchange(0) == 0) return;
                   for (std::size_t i = 0; i < kLeafPages; ++i) marks[i].store(kUnmarked, std::memory_order_relaxed);
                 });
+}
+
+std::uint16_t mark_at(std::uintptr_t address) {
+  const std::uintptr_t page = address / page_bytes();
+  const Leaf* const leaf = find_leaf(*area, page, false);
+  if (leaf == nullptr) return kUnmarked;
+  const std::uint16_t mark = area->marks[leaf - &area->leaves[0]][page % kLeafPages].load(std::memory_order_relaxed);
+  return mark != kUnmarked ? mark : leaf->common.load(std::memory_order_relaxed);
 }
 
 void mark_unmapping(AddressRange range) {

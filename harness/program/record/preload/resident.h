@@ -35,6 +35,8 @@ void restore_resident();
 
 /// Records the owner of the pages of a range. Call this after memory is mapped.
 void mark_pages(AddressRange range, std::uint16_t mark);
+/// Returns the mark of an address's page. Call this only between begin_resident() and stop_resident().
+std::uint16_t mark_at(std::uintptr_t address);
 /// Records that a range is about to be unmapped. Another thread may map memory there immediately afterwards.
 void mark_unmapping(AddressRange range);
 /// Records that the pages of a range have lost their contents. Their blocks, if any, have been freed.

@@ -91,6 +91,42 @@ bool push_constant(std::uint64_t operation, ByteReader& code, Operands& operands
   return true;
 }
 
+/// Executes an operation that needs nothing but the stack. Returns false for any other operation.
+bool change_stack(std::uint64_t operation, ByteReader& code, Operands& operands) {
+  switch (operation) {
+    case 0x12:  // dup
+      operands.push(operands.below(0));
+      return true;
+    case 0x13:  // drop
+      operands.pop();
+      return true;
+    case 0x14:  // over
+      operands.push(operands.below(1));
+      return true;
+    case 0x15:  // pick
+      operands.push(operands.below(code.number(1)));
+      return true;
+    case 0x16: {  // swap
+      const std::uint64_t last = operands.pop();
+      const std::uint64_t before = operands.pop();
+      operands.push(last);
+      operands.push(before);
+      return true;
+    }
+    case 0x1f:  // neg
+      operands.push(0 - operands.pop());
+      return true;
+    case 0x20:  // not
+      operands.push(~operands.pop());
+      return true;
+    case 0x23:  // plus_uconst
+      operands.push(operands.pop() + code.leb());
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Unwinder::Unwinder(const EntryRegisters& entry) {
@@ -110,7 +146,7 @@ bool Unwinder::evaluate(ByteReader code, std::uint64_t cfa, bool has_cfa, std::u
   if (has_cfa) operands.push(cfa);
   while (code.left() > 0 && !operands.failed()) {
     const std::uint64_t operation = code.number(1);
-    if (push_constant(operation, code, operands)) continue;
+    if (push_constant(operation, code, operands) || change_stack(operation, code, operands)) continue;
     if (operation >= 0x70 && operation <= 0x8f) {  // breg0 to breg31
       const std::uint64_t number = operation - 0x70;
       const auto distance = static_cast<std::uint64_t>(code.signed_leb());
@@ -125,34 +161,6 @@ bool Unwinder::evaluate(ByteReader code, std::uint64_t cfa, bool has_cfa, std::u
         operands.push(word);
         break;
       }
-      case 0x12:  // dup
-        operands.push(operands.below(0));
-        break;
-      case 0x13:  // drop
-        operands.pop();
-        break;
-      case 0x14:  // over
-        operands.push(operands.below(1));
-        break;
-      case 0x15:  // pick
-        operands.push(operands.below(code.number(1)));
-        break;
-      case 0x16: {  // swap
-        const std::uint64_t last = operands.pop();
-        const std::uint64_t before = operands.pop();
-        operands.push(last);
-        operands.push(before);
-        break;
-      }
-      case 0x1f:  // neg
-        operands.push(0 - operands.pop());
-        break;
-      case 0x20:  // not
-        operands.push(~operands.pop());
-        break;
-      case 0x23:  // plus_uconst
-        operands.push(operands.pop() + code.leb());
-        break;
       case 0x28: {  // bra, forward only, so that each expression ends
         const std::int64_t distance = code.signed_number(2);
         if (operands.pop() != 0) code.skip(distance);

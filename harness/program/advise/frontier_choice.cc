@@ -1,0 +1,202 @@
+#include "advise/frontier_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "advise/estimates.h"
+#include "base/statistics.h"
+
+namespace zerotax::advise {
+namespace {
+
+/// Relative gain of memory that counts, if it is also kNoticeable bytes.
+constexpr double kMemoryBand = 0.10;
+constexpr double kNoticeable = 1 << 20;
+
+}  // namespace
+
+bool is_within(const SearchResult& result, const FrontierMethod& method, std::size_t candidate) {
+  for (const Goal goal : {Goal::kMemory, Goal::kIdle}) {
+    const double own = median_figure(result.runs, candidate, goal);
+    const double present = median_figure(result.runs, kPresent, goal);
+    if (method.most_extra_bytes && own > present + *method.most_extra_bytes) return false;
+    const bool heavy = own > present * method.memory_ratio && own > present + method.memory_slack;
+    if (!method.most_extra_bytes && goal == Goal::kMemory && heavy) return false;
+  }
+  return true;
+}
+
+bool FrontierChoice::worked(std::size_t candidate) const {
+  return found_.search.standings[candidate].state == Standing::State::kOk;
+}
+
+std::optional<double> FrontierChoice::ratio(std::size_t candidate, Goal goal) const {
+  if (candidate == kPresent) return 1;
+  if (const Confirmation* pairs = pairs_of(candidate)) {
+    const TimeVerdict& verdict = verdict_of(*pairs, goal);
+    if (verdict.kind != TimeVerdict::Kind::kUnknown) return std::exp(verdict.log_ratio);
+  }
+  const auto ratios = ratios_to_neighbours(found_.search.runs, candidates_.size(), goal);
+  if (!worked(candidate) || ratios[candidate].empty()) return std::nullopt;
+  return std::exp(median(ratios[candidate]));
+}
+
+double FrontierChoice::present_figure(Goal goal) const { return median_figure(found_.search.runs, kPresent, goal); }
+const Confirmation* FrontierChoice::pairs_of(std::size_t candidate) const {
+  for (const Confirmation& each : found_.search.confirmations) {
+    if (each.candidate == candidate && !each.verdicts.empty()) return &each;
+  }
+  return nullptr;
+}
+
+bool FrontierChoice::is_gain(double gain, Goal goal) const {
+  const double noise = 3 * noise_of_present(found_.search.runs, goal);
+  if (!is_memory(goal)) return gain >= std::max(method_.band, noise);
+  return gain >= std::max(kMemoryBand, noise) && gain * present_figure(goal) >= kNoticeable;
+}
+
+std::tuple<bool, std::size_t, bool, std::size_t> FrontierChoice::complexity(std::size_t candidate) const {
+  return std::tuple(candidates_[candidate].preload, candidates_[candidate].settings, !is_sufficient(candidate),
+                    candidate);
+}
+
+bool FrontierChoice::is_sufficient(std::size_t candidate) const {
+  return std::any_of(found_.sufficient.begin(), found_.sufficient.end(),
+                     [&](const SufficientValue& each) { return each.candidate == candidate; });
+}
+
+bool FrontierChoice::exceeds(std::size_t candidate) const {
+  return !is_sufficient(candidate) && std::find(exceeding_.begin(), exceeding_.end(), candidate) != exceeding_.end();
+}
+
+double FrontierChoice::tolerance(Goal goal) const {
+  if (!is_memory(goal)) return std::max(method_.near, 2 * noise_of_present(found_.search.runs, goal));
+  // A mean depends on the times of the samples.
+  const bool is_mean =
+      goal == Goal::kIdle && found_.search.runs.front().trial.figures.idle_measure == IdleMeasure::kMean;
+  const double bytes = std::max((is_mean ? 0.1 : 0.02) * present_figure(Goal::kMemory), 0.5 * kNoticeable);
+  return std::max(bytes / std::max(1.0, present_figure(goal)), 3 * noise_of_present(found_.search.runs, goal));
+}
+
+bool FrontierChoice::beats(std::size_t one, std::size_t other) const {
+  bool better = other != kPresent && (one == kPresent || complexity(one) < complexity(other));
+  for (const Goal goal : {found_.steer, Goal::kIdle, Goal::kMemory}) {
+    const auto own = ratio(one, goal);
+    const auto others = ratio(other, goal);
+    if (!own || !others) continue;
+    if (*own > *others + tolerance(goal)) return false;
+    better = better || *own < *others - tolerance(goal);
+  }
+  return better;
+}
+
+bool FrontierChoice::keeps_limit(std::size_t candidate) const {
+  return !method_.most_extra_bytes || is_within(found_.search, method_, candidate);
+}
+
+void FrontierChoice::choose_members() {
+  std::vector<std::size_t> tried;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (worked(i) && !exceeds(i) && keeps_limit(i)) tried.push_back(i);
+  }
+  std::vector<std::size_t>& members = found_.members;
+  members.clear();
+  std::stable_sort(tried.begin(), tried.end(),
+                   [&](std::size_t a, std::size_t b) { return complexity(a) < complexity(b); });
+  for (const std::size_t each : tried) {
+    const auto beats_it = [&](std::size_t other) { return beats(other, each); };
+    if (beats_it(kPresent) || std::any_of(members.begin(), members.end(), beats_it)) continue;
+    // Because differences within the tolerance do not count, three candidates may beat each other in a circle.
+    std::erase_if(members, [&](std::size_t member) { return beats(each, member); });
+    members.push_back(each);
+  }
+  const auto by = [&](Goal goal) {
+    return
+        [this, goal](std::size_t a, std::size_t b) { return ratio(a, goal).value_or(1) < ratio(b, goal).value_or(1); };
+  };
+  std::stable_sort(members.begin(), members.end(), by(found_.steer));
+  // The cheapest member of each metric stays. Of the others, the member nearest in cost to its neighbors goes first.
+  while (members.size() > kMostMembers) {
+    std::size_t least = 0;
+    double smallest = 1e9;
+    for (std::size_t i = 1; i + 1 < members.size(); ++i) {
+      if (members[i] == *std::min_element(members.begin(), members.end(), by(Goal::kIdle)) ||
+          members[i] == *std::min_element(members.begin(), members.end(), by(Goal::kMemory))) {
+        continue;
+      }
+      const double gap =
+          ratio(members[i + 1], found_.steer).value_or(1) - ratio(members[i - 1], found_.steer).value_or(1);
+      if (gap < smallest) std::tie(smallest, least) = std::pair(gap, i);
+    }
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+}
+
+bool FrontierChoice::is_proven_less(std::size_t member) const {
+  return is_less(member, Goal::kCpu) || is_less(member, found_.steer) || is_less(member, Goal::kIdle) ||
+         is_less(member, Goal::kMemory);
+}
+
+bool FrontierChoice::is_less(std::size_t member, Goal goal) const {
+  const Confirmation* pairs = pairs_of(member);
+  return pairs != nullptr && verdict_of(*pairs, goal).kind == TimeVerdict::Kind::kFaster;
+}
+
+std::optional<std::size_t> FrontierChoice::knee(Goal goal, bool at_any_price) const {
+  std::vector<std::size_t> able;
+  double best = 1;
+  for (const std::size_t member : found_.members) {
+    if (!is_less(member, goal) || !is_within(found_.search, method_, member)) continue;
+    if (!at_any_price && is_memory(goal) && ratio(member, Goal::kCpu).value_or(1) > method_.other_ratio) continue;
+    able.push_back(member);
+    best = std::min(best, ratio(member, goal).value_or(1));
+  }
+  std::erase_if(able, [&](std::size_t member) {
+    const Interval& interval = verdict_of(*pairs_of(member), goal).interval95;
+    const double half = (std::exp(interval.high) - std::exp(interval.low)) / 2;
+    return 1 - ratio(member, goal).value_or(1) < kKept * (1 - best) - half;
+  });
+  const Goal price = is_memory(goal) ? Goal::kCpu : present_figure(Goal::kIdle) != 0 ? Goal::kIdle : Goal::kMemory;
+  const auto costs = [&](std::size_t member) { return ratio(member, price).value_or(1); };
+  std::optional<std::size_t> chosen;
+  for (const std::size_t member : able) {
+    const bool equal = chosen && std::abs(costs(member) - costs(*chosen)) <= tolerance(price);
+    if (!chosen || (equal ? complexity(member) < complexity(*chosen) : costs(member) < costs(*chosen))) chosen = member;
+  }
+  return chosen;
+}
+
+void FrontierChoice::finish() {
+  SearchResult& result = found_.search;
+  for (const Goal goal : {Goal::kCpu, Goal::kIdle, Goal::kMemory}) {
+    if (method_.wanted || !result.complete) break;
+    found_.goal = goal;
+    if (knee(goal, false)) break;
+    found_.goal = Goal::kCpu;
+  }
+  if (result.complete) result.winner = knee(found_.goal, method_.wanted.has_value());
+  for (const Goal goal : {Goal::kCpu, Goal::kIdle, Goal::kMemory}) {
+    const auto best = result.complete ? knee(goal, true) : std::nullopt;
+    if (best && best != result.winner) found_.knees.emplace_back(goal, *best);
+  }
+  for (Confirmation& each : result.confirmations) {
+    each.confirmed = is_less(each.candidate, found_.goal);
+    each.why_not = each.confirmed            ? ""
+                   : !worked(each.candidate) ? "a run with the remedy failed"
+                                             : "no gain was confirmed";
+  }
+  const auto ratios = ratios_to_neighbours(result.runs, candidates_.size(), found_.goal);
+  result.noise = noise_of_present(result.runs, found_.goal);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    Standing& standing = result.standings[i];
+    standing.log_ratios = ratios[i];
+    if (ratios[i].empty()) continue;
+    standing.score = median(ratios[i]);
+    standing.heavy = !is_within(result, method_, i);
+    standing.kind = kind_of_score(standing.score, noise_of_score(result.noise, ratios[i].size()), method_.band);
+  }
+}
+
+}  // namespace zerotax::advise
