@@ -79,6 +79,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
   if (!facts || !parts) return;
   // The process may have populated pages between the two readings. `parts` includes these pages, `facts` does not.
   const auto later = process_facts(pid);
+  if (later && later->start_stack != facts->start_stack) return;  // an exec: `parts` may be of another program
   const std::uint64_t faults_after = later ? later->minor_faults : facts->minor_faults;
   const std::uint64_t added_meanwhile = less(faults_after, facts->minor_faults) * page_bytes();
   HeldProcess process;
@@ -115,7 +116,7 @@ void HoldingsWatch::begin(pid_t pid, pid_t parent, bool ran_before) {
     process.faults = faults;
     process.grown = process.grown_at_most = parts->anonymous;
     // Before the present program, the process may have held more memory, at most one page for each of its faults.
-    process.earlier = less(faults * page_bytes(), parts->anonymous);
+    process.earlier = less(faults_after * page_bytes(), parts->anonymous);
     watched.growths.push_back({0, static_cast<std::uint64_t>(process.first_ns), process.grown});
   }
   watched.peak_at_most = process.peak;
@@ -140,23 +141,22 @@ void HoldingsWatch::note_exec(HeldProcess& process, Watched& watched, std::uint6
   process.forked = process.shares = false;
 }
 
+/// `faults_after`: the process's faults after `parts` were read. `process.faults` was read before.
 void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts,
-                                const ProcessFacts& facts) {
-  const std::uint64_t faults = process.faults - process.looked_faults;
+                                const ProcessFacts& facts, std::uint64_t faults_after) {
+  const std::uint64_t faults = less(faults_after, process.looked_faults);
   process.looked_faults = process.faults;
   // Between two samples, a process held at most the earlier sample's bytes plus the bytes that its faults populated
   // since then. The kernel also reports the maximum resident memory, which is another upper bound.
   watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
   const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
   // An exec shows as another stack, as another program file, or as a maximum resident memory that fell to less than
-  // half. During an exec or exit, /proc shows neither the stack nor the file.
+  // half. During an exec or exit, /proc shows neither the stack nor the file. If the first sample was during an exec,
+  // the stack is new, too.
   const std::string program = process_program(process.pid);
   if (process.executable.empty()) process.executable = program;
-  const auto differ = [](const auto& one, const auto& other, const auto& unknown) {
-    return one != unknown && other != unknown && one != other;
-  };
-  const bool is_new = differ(facts.start_stack, watched.start_stack, std::uint64_t{0}) ||
-                      parts.peak < watched.resident_peak / 2 || differ(program, process.executable, std::string());
+  const bool is_new = (facts.start_stack != 0 && facts.start_stack != watched.start_stack) ||
+                      parts.peak < watched.resident_peak / 2 || (!program.empty() && program != process.executable);
   if (is_new) {
     note_exec(process, watched, less(populated, parts.anonymous));
   } else if (process.words.empty()) {
@@ -209,7 +209,10 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   }
   process.faults = std::max(less(facts->minor_faults, watched.faults_before), process.faults);
   if (const auto parts = resident_parts(process.pid)) {
-    note_memory(process, watched, *parts, *facts);
+    // During an exec, `parts` may be of the next program. The next sample will notice the exec.
+    const ProcessFacts later = process_facts(process.pid).value_or(*facts);
+    if (later.start_stack == facts->start_stack && (facts->start_stack != 0 || watched.start_stack == 0))
+      note_memory(process, watched, *parts, *facts, less(later.minor_faults, watched.faults_before));
   } else if (watched.growths.empty() || watched.growths.back().to_ns != UINT64_MAX) {
     // The process is exiting, and its memory is gone. Since the last sample, the process may have grown by any number
     // of bytes.

@@ -108,8 +108,8 @@ class HoldingsWatch {
   void look_at(HeldProcess& process, Watched& watched, std::int64_t now);
   static void note_exec(HeldProcess& process, Watched& watched, std::uint64_t old_bytes);
   static void note_trend(HeldProcess& process, Watched& watched);
-  static void note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts,
-                          const ProcessFacts& facts);
+  static void note_memory(HeldProcess& process, Watched& watched, const ResidentParts& parts, const ProcessFacts& facts,
+                          std::uint64_t faults_after);
   void begin(pid_t pid, pid_t parent, bool ran_before);
   void find_children();
   void find_descendants();
