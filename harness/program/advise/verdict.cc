@@ -47,17 +47,6 @@ std::vector<double> figures(const std::vector<Figures>& runs, Goal goal) {
   return values;
 }
 
-}  // namespace
-
-std::string change_text(const Confirmation& confirmation, Goal goal) {
-  const TimeVerdict& verdict = verdict_of(confirmation, goal);
-  const char* const name = goal_words(goal, confirmation.present.front());
-  return fmt::format("{} {} -> {} ({})", name, value_text(goal, median(figures(confirmation.present, goal))),
-                     value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
-}
-
-namespace {
-
 std::string gains_text(const Confirmation& confirmation, Goal goal) {
   std::string text = change_text(confirmation, goal);
   for (const Goal other : kGoals) {
@@ -306,6 +295,13 @@ Recommendation of_winner(const Advice& advice) {
 }
 
 }  // namespace
+
+std::string change_text(const Confirmation& confirmation, Goal goal) {
+  const TimeVerdict& verdict = verdict_of(confirmation, goal);
+  const char* const name = goal_words(goal, confirmation.present.front());
+  return fmt::format("{} {} -> {} ({})", name, value_text(goal, median(figures(confirmation.present, goal))),
+                     value_text(goal, median(figures(confirmation.remedy, goal))), words_of(ratio_of(verdict)));
+}
 
 const Confirmation* confirmation_of(const Advice& advice, std::size_t remedy) {
   for (const Confirmation& each : advice.result.confirmations) {

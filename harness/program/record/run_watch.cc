@@ -32,7 +32,7 @@ std::uint64_t file_copies(ProcessPagemaps& pagemaps, pid_t pid) {
   return pages * page_bytes();
 }
 
-/// A slot with this many returned bytes is damaged (slot_check.h).
+/// A slot with this many returned bytes is damaged (record/arena.cc).
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 }  // namespace

@@ -148,7 +148,7 @@ const struct promise kDontNeedPromises[] = {
      anonymous},
     {"dontneed-part", "MADV_DONTNEED of some pages changes no other page.",
      "jemalloc: pages_purge_forced; mimalloc: mi_arena_purge; glibc: mtrim; "
-     "largecache: policies/adaptive.cc, take_sample",
+     "largecache: adaptive/adaptive.cc, take_sample",
      part},
     {"dontneed-length", "MADV_DONTNEED rounds its length up to whole pages.", "callers that pass the size of a block",
      odd_length},

@@ -189,7 +189,7 @@ const struct promise kPagemapPromises[] = {
     {"scan-steps", "A walk of PAGEMAP_SCAN that stopped for lack of room goes on where it ended, and misses no page.",
      "largecache: pagemap.cc, non_zero_runs (`walked`)", scan_in_steps},
     {"scan-discarded", "PAGEMAP_SCAN does not list pages that were discarded.",
-     "zerotax: returned_bytes; largecache: policies/adaptive.cc, take_sample", scan_discarded},
+     "zerotax: returned_bytes; largecache: adaptive/adaptive.cc, take_sample", scan_discarded},
     {"scan-protected", "With asynchronous write protection, PAGEMAP_SCAN lists each page that was written since.",
      "zerotax: harness/foundation/os/write_tracker.cc, inline stores", protected_write},
     {"soft-dirty", "A page that was written since soft-dirty bits were cleared is soft-dirty.",

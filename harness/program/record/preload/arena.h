@@ -14,7 +14,7 @@ namespace zerotax::record {
 /// process finds by its environment (shared_memory.h). A process claims a slot and writes into that slot while it runs,
 /// so that a killed process still leaves its counts. A counter is written by one thread, and read after that thread has
 /// ended, unless the counter's comment says otherwise. Any recorded process can write to all of this memory, so the
-/// memory's contents are not trusted. The driver checks the contents (slot_check.h). The library uses values that it
+/// memory's contents are not trusted. The driver checks the contents (record/arena.cc). The library uses values that it
 /// reads back only as numbers, or within the bounds of a table.
 
 inline constexpr const char* kArenaVariable = "ZEROTAX_RECORD";
