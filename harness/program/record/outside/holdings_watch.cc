@@ -242,8 +242,8 @@ void HoldingsWatch::find_children() {
       const std::string program = process_program(child);
       if (program.empty() || program == ours || is_own_process(child)) continue;
       begin(child, 0, false);
-      clock_.add(child);
       wait_for_child_ = !processes_.contains(child);
+      if (!wait_for_child_) clock_.add(child);
     }
     return;
   }
