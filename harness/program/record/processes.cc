@@ -16,6 +16,9 @@ constexpr const char* kUnseenReturns = "memory was returned to the kernel unseen
 constexpr const char* kTooManyFaults =
     "memory may have been returned to the kernel unseen (by the program's own system calls, or by another C library): "
     "too many page faults populated no memory that was seen";
+constexpr const char* kPieces =
+    "memory may have been returned to the kernel unseen (by the program's own system calls, or by another C library): "
+    "huge pages were populated on this machine at the same time, perhaps by this program";
 constexpr std::int64_t kEndOfTime_ns = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kWithoutFaults =
     "pages appeared without a page fault of the process, and may have been copied or zeroed (by the program's own "
@@ -25,11 +28,12 @@ constexpr std::uint64_t kFewFaults = 512;
 /// Page faults that the kernel counted since recording of the process began, without faults that populated known
 /// memory.
 struct Faults {
-  std::uint64_t other = 0;       ///< faults that populated no known memory
-  std::uint64_t in_pieces = 0;   ///< maximum number of bytes, outside the process's huge pages, that were populated in
-                                 ///< pieces larger than a page
-  std::uint64_t missing = 0;     ///< pages of known memory that were neither copied nor populated by a fault
-  std::uint64_t explicable = 0;  ///< maximum part of `other` with a known reason: reads before writes, files, forks
+  std::uint64_t other = 0;        ///< faults that populated no known memory
+  std::uint64_t least_other = 0;  ///< `other` if nothing was populated in pieces larger than a page
+  std::uint64_t in_pieces = 0;    ///< maximum number of bytes, outside the process's huge pages, that were populated in
+                                  ///< pieces larger than a page
+  std::uint64_t missing = 0;      ///< pages of known memory that were neither copied nor populated by a fault
+  std::uint64_t explicable = 0;   ///< maximum part of `other` with a known reason: reads before writes, files, forks
 };
 
 Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std::optional<std::uint64_t> huge) {
@@ -44,6 +48,7 @@ Faults faults_beside(const Holdings& holdings, std::uint64_t sharers_faults, std
   faults.in_pieces = less(huge.value_or(0), own_huge);
   const std::uint64_t by_single_faults = less(known, faults.in_pieces / page_bytes());
   faults.other = less(taken, by_single_faults);
+  faults.least_other = less(taken, known);
   // If a page had to be read from a disk, its copy took a major fault.
   faults.missing = less(by_single_faults, taken + (holdings.copied_bytes + holdings.returned_copies) / page_bytes());
   const std::uint64_t twice = populated + 2 * (holdings.file_bytes + holdings.file_mapped_bytes);
@@ -88,8 +93,9 @@ void bound_closed(KernelPart& part, const Holdings& holdings, std::uint64_t shar
     part.slack = part.unseen;
     return;
   }
-  if (faults.other > faults.explicable + estimated.above / page_bytes()) {
-    part.why_not = kTooManyFaults;
+  const std::uint64_t explicable = faults.explicable + estimated.above / page_bytes();
+  if (faults.other > explicable) {
+    part.why_not = faults.least_other > explicable ? kTooManyFaults : kPieces;
     part.unlimited = !huge;
     part.unseen = most;
   } else if (holdings.shared_bytes >= kLargeBytes) {

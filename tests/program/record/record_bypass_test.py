@@ -38,6 +38,9 @@ def test_what_can_be_accounted_for_is_a_number(way):
     if way == "read-only" and not has_shared_zero_page():
         pytest.skip("this kernel has no shared zero page, so it populates pages that are only read")
     _, truth, kernel = check(way)
+    if is_na(kernel["zeroed_bytes"]):  # a huge page of another test may count as this program's
+        assert "huge pages were populated on this machine" in kernel["zeroed_bytes"]["na"]
+        return
     assert truth <= kernel["zeroed_bytes"] + PAGE and kernel["zeroed_bytes"] <= truth + SLACK
     assert kernel["zero_fill_faults"] <= kernel["minor_faults"]
 
