@@ -104,7 +104,7 @@ static bool publishes_before_marking(void) {
   pthread_t thread;
   bool broken = false;
   if (pthread_create(&thread, NULL, free_passed, NULL) != 0) _exit(3);
-  for (int round = 0; round < kRounds && !broken; ++round) {
+  for (int round = 0; round < kRounds && !broken; ++round) {  // NOLINT(clang-analyzer-unix.Malloc): see `again`
     void* const block = written(kSmall);
     void* again = NULL;
     passed = block;
@@ -112,7 +112,7 @@ static bool publishes_before_marking(void) {
       if (i > 1000) sched_yield();
     }
     for (int i = 0; i < 20 && again != block && !broken; ++i) {
-      again = calloc(1, kSmall);  // NOLINT(clang-analyzer-unix.Malloc): kept until the first block returns
+      again = calloc(1, kSmall);  // kept until the first block returns
       broken = !is_zero(again, kSmall);
     }
   }
