@@ -158,4 +158,17 @@ VmEvents read_vm_events() {
   return parse_vm_events({text.data(), length});
 }
 
+std::optional<std::uint64_t> memory_wait_ns() {
+  std::istringstream words(text_of("/proc/pressure/memory"));
+  std::string kind;
+  std::string total;
+  // "some avg10=0.00 avg60=0.00 avg300=0.00 total=0"
+  words >> kind >> total >> total >> total >> total;
+  constexpr std::string_view kTotal = "total=";
+  std::uint64_t waited_us = 0;
+  if (kind != "some" || !total.starts_with(kTotal)) return std::nullopt;
+  std::from_chars(total.data() + kTotal.size(), total.data() + total.size(), waited_us);
+  return waited_us * 1000;
+}
+
 }  // namespace zerotax

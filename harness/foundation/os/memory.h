@@ -57,4 +57,8 @@ VmEvents parse_vm_events(std::string_view text);
 /// All values are absent if /proc/vmstat cannot be read.
 VmEvents read_vm_events();
 
+/// Returns the time in nanoseconds, since the machine started, during which at least one thread waited for memory
+/// (`some` in /proc/pressure/memory): for reclaim, compaction or a page from swap. Nothing without CONFIG_PSI.
+std::optional<std::uint64_t> memory_wait_ns();
+
 }  // namespace zerotax

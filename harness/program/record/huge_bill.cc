@@ -22,7 +22,7 @@ std::uint64_t HugeBill::bytes() const { return sum_of_rows(*this, &HugeRow::byte
 std::uint64_t HugeBill::examined_bytes() const { return sum_of_rows(*this, &HugeRow::examined_bytes); }
 std::uint64_t HugeBill::unwritten_bytes() const { return sum_of_rows(*this, &HugeRow::unwritten_bytes); }
 
-std::optional<HugeBill> huge_bill(const std::vector<const ProcessSlot*>& processes, const Count& compaction_stalls) {
+std::optional<HugeBill> huge_bill(const std::vector<const ProcessSlot*>& processes) {
   HugeBill bill;
   for (std::size_t kind = 0; kind < kHugeKinds; ++kind) {
     HugeRow row;
@@ -40,7 +40,6 @@ std::optional<HugeBill> huge_bill(const std::vector<const ProcessSlot*>& process
   const std::uint64_t written = less(bill.examined_bytes(), bill.unwritten_bytes());
   bill.unwritten_at_most_bytes = less(bill.bytes(), written);
   bill.more_faults_at_least = less(written / page_bytes(), bill.bytes() / huge_page_bytes());
-  bill.compaction_stalls = compaction_stalls;
   return bill;
 }
 
@@ -65,6 +64,9 @@ std::string huge_words(const HugeBill& bill) {
   if (const std::uint64_t stalls = bill.compaction_stalls.value_or(0); stalls != 0) {
     text += fmt::format(" Threads of this machine waited {} for the kernel to compact memory.",
                         format_counted(stalls, "time"));
+    if (bill.memory_waits_ns)
+      text += fmt::format(" For {} of the run, at least one thread waited for memory.",
+                          format_ns(as_double(*bill.memory_waits_ns)));
   }
   return text;
 }

@@ -39,13 +39,17 @@ struct HugeBill {
   FIELD(Count, compaction_stalls,
         "Number of times that a thread on the whole machine waited during the run while the kernel moved pages to make "
         "room for huge pages or other large pieces of memory (compact_stall of /proc/vmstat).");
+  FIELD(Count, memory_waits_ns,
+        "Time in nanoseconds during which at least one thread of the whole machine waited for memory: for compaction, "
+        "reclaim or a page from swap (`some` in /proc/pressure/memory). Absent from earlier files.",
+        kLater);
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t examined_bytes() const;
   [[nodiscard]] std::uint64_t unwritten_bytes() const;
 };
 
 /// Sums the huge pages of the processes. Returns nothing if no process had huge pages.
-std::optional<HugeBill> huge_bill(const std::vector<const ProcessSlot*>& processes, const Count& compaction_stalls);
+std::optional<HugeBill> huge_bill(const std::vector<const ProcessSlot*>& processes);
 
 /// Returns sentences about the bill. Empty if less than half of the examined memory is unwritten, or less than 1 MiB.
 std::string huge_words(const HugeBill& bill);

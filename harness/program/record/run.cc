@@ -384,8 +384,12 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
   if (resident != nullptr) record.resident = resident->result(seen, scripts, run.started_ns);
   record.script_names = scripts.names().list();
-  record.huge_pages =
-      huge_bill(processes, watch != nullptr ? watch->compaction_stalls() : Count(NotAvailable{kNotWatched}));
+  record.huge_pages = huge_bill(processes);
+  if (record.huge_pages) {
+    const Count unknown = NotAvailable{kNotWatched};
+    record.huge_pages->compaction_stalls = watch != nullptr ? watch->compaction_stalls() : unknown;
+    record.huge_pages->memory_waits_ns = watch != nullptr ? watch->memory_waits_ns() : unknown;
+  }
   put_advice(record, sums.allocator, own_variables());
   record.lost_processes = arena.lost_processes();
   record.arena_bytes = arena.used_bytes();

@@ -86,10 +86,12 @@ void RunWatch::stop() {
   counted_ = counts_->why_not().empty() && counts_->lost() == 0;
   exact_ = counted_ && counts_->whole();
   counts_.reset();
-  const auto huge = huge_fault_bytes();
-  huge_bytes_ = huge && huge_bytes_ ? std::optional(*huge - *huge_bytes_) : std::nullopt;
-  const auto stalls = read_vm_events().compaction_stalls;
-  compaction_stalls_ = stalls && compaction_stalls_ ? std::optional(*stalls - *compaction_stalls_) : std::nullopt;
+  // Until here, the members have the values from the start of the watch.
+  for (const auto& [member, now] :
+       {std::pair(&huge_bytes_, huge_fault_bytes()), std::pair(&compaction_stalls_, read_vm_events().compaction_stalls),
+        std::pair(&memory_waits_ns_, memory_wait_ns())}) {
+    *member = now && *member ? std::optional(*now - **member) : std::nullopt;
+  }
 }
 
 void RunWatch::look() {

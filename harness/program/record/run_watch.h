@@ -82,6 +82,10 @@ class RunWatch {
   [[nodiscard]] Measured<std::uint64_t> compaction_stalls() const {
     return {compaction_stalls_, "/proc/vmstat has no compact_stall"};
   }
+  /// Time during which a thread of the machine waited for memory, in nanoseconds (memory_wait_ns()).
+  [[nodiscard]] Measured<std::uint64_t> memory_waits_ns() const {
+    return {memory_waits_ns_, "/proc/pressure/memory cannot be read"};
+  }
   /// Counts of the processes, in the order of their start.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
   /// Returns the kernel's counts of a slot's process. If the slot's PID belongs to another namespace, the name and
@@ -108,6 +112,7 @@ class RunWatch {
   Throttling throttling_{::getpid()};
   Measured<std::uint64_t> throttled_ns_;
   std::optional<std::uint64_t> compaction_stalls_ = read_vm_events().compaction_stalls;
+  std::optional<std::uint64_t> memory_waits_ns_ = memory_wait_ns();
   bool counted_ = false;
   bool exact_ = false;
   std::vector<TaskEvent> events_;

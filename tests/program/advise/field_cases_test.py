@@ -1,5 +1,7 @@
 """Programs that people asked about: the answer is the one with which they solved their problem, or a better one."""
 
+import pathlib
+
 import pytest
 from advising import PROGRAMS, advise
 from allocators_here import available, library_of, only_version
@@ -125,6 +127,8 @@ def test_huge_pages_are_billed_by_kind_and_use(way, kind, in_huge, written, page
     if bill["rows"] == [row]:
         assert bill["unwritten_at_most_bytes"] == unwritten
         assert bill["more_faults_at_least"] == (in_huge - unwritten) // PAGE - in_huge // (2 * MIB)
+    waits = pathlib.Path("/proc/pressure/memory")
+    assert is_na(bill["memory_waits_ns"]) != (waits.exists() and waits.read_text().startswith("some"))
     assert "in huge pages were never written" in words_of(found.text)
     assert "turn off huge pages" in found.json["tax"]["advice"]
 
