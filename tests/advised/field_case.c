@@ -13,6 +13,7 @@
 #include "work.h"
 
 enum { kPage = 4096, kBlocks = 256, kBlock = 64 << 10 };
+static const size_t kLarge = (size_t)4 << 20;
 
 static void touch(char* block, size_t bytes, size_t step) {
   for (size_t at = 0; at < bytes; at += step) block[at] = 1;
@@ -23,8 +24,8 @@ static void touch(char* block, size_t bytes, size_t step) {
 static void refill_one(long pause_ms) {
   const struct timespec pause = {0, pause_ms * 1000000};
   for (int round = 0; round < 50; ++round) {
-    char* const block = malloc(4 * kMiB);
-    touch(block, 4 * kMiB, kPage);
+    char* const block = malloc(kLarge);
+    touch(block, kLarge, kPage);
     free(block);
     if (pause_ms != 0) nanosleep(&pause, NULL);
   }
@@ -72,8 +73,8 @@ static void be_trimmed(void) {
 /* Frees each block of 4 MiB, but keeps a small block behind it (opencv/opencv#15526). */
 static void leave_holes(size_t alignment) {
   for (int i = 0; i < 20; ++i) {
-    char* const block = alignment == 0 ? malloc(4 * kMiB) : memalign(alignment, 4 * kMiB);
-    touch(block, 4 * kMiB, kPage);
+    char* const block = alignment == 0 ? malloc(kLarge) : memalign(alignment, kLarge);
+    touch(block, kLarge, kPage);
     if (malloc(100) == NULL) abort();
     free(block);
   }
@@ -95,8 +96,8 @@ static void read_into_buffers(void) {
 static void clear_aligned(void) {
   for (int i = 0; i < 8; ++i) {
     void* block = NULL;
-    if (posix_memalign(&block, 64, 8 * kMiB) != 0) abort();
-    memset(block, 0, 8 * kMiB);
+    if (posix_memalign(&block, 64, 2 * kLarge) != 0) abort();
+    memset(block, 0, 2 * kLarge);
     *(char*)block = 1;
   }
 }

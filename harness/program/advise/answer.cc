@@ -76,9 +76,10 @@ std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& re
   std::string idle;
   if (goal != Goal::kIdle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
     const Change at_idle = change_of(confirmed, Goal::kIdle);
-    if (at_idle.before != 0)
+    if (at_idle.before != 0) {
       idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
                          value_text(Goal::kIdle, at_idle.after), value_text(Goal::kIdle, at_idle.before));
+    }
   }
   const Change change = change_of(confirmed, goal);
   const Change price = change_of(confirmed, other);

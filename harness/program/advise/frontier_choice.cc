@@ -58,8 +58,7 @@ bool FrontierChoice::is_gain(double gain, Goal goal) const {
 }
 
 std::tuple<bool, std::size_t, bool, std::size_t> FrontierChoice::complexity(std::size_t candidate) const {
-  return std::tuple(candidates_[candidate].preload, candidates_[candidate].settings, !is_sufficient(candidate),
-                    candidate);
+  return {candidates_[candidate].preload, candidates_[candidate].settings, !is_sufficient(candidate), candidate};
 }
 
 bool FrontierChoice::is_sufficient(std::size_t candidate) const {
