@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -102,6 +103,21 @@ void copy_all() {
   }
 }
 
+[[gnu::noinline]] char* allocate_name() { return filled(25); }
+[[gnu::noinline]] char* allocate_row() { return filled(1000); }
+
+/// Frees a table and idles. glibc returns the table's pages when its last row is freed, but not if a name follows.
+void pin() {
+  static char* rows[10'000];
+  if (!regressed) allocate_name();
+  for (char*& row : rows) row = allocate_row();
+  if (regressed) allocate_name();
+  for (std::size_t i = 0; i + 1 < std::size(rows); ++i) std::free(rows[i]);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  std::free(*std::rbegin(rows));
+  usleep(1'400'000);
+}
+
 void serve() {
   for (int round = 0; round < 16; ++round) {
     char* blocks[32];
@@ -177,6 +193,7 @@ int main(int count, char** words) {
   if (way == "calloc") make_table();
   if (way == "loop") copy_all();
   if (way == "trim") serve();
+  if (way == "pin") pin();
   if (way == "peak") merge();
   if (way == "live") join();
   if (way == "child") in_child();

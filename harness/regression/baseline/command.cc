@@ -14,6 +14,7 @@ constexpr const char* kBlessExamples =
     "  zerotax bless --allocator mine=./libmine.so --baseline quick.json --size 1MiB --size 20MiB\n"
     "  zerotax bless --baseline programs.json -- ./decoder input.bin\n"
     "  zerotax bless --baseline programs.json --name small -- ./decoder small.bin\n"
+    "  zerotax bless --baseline programs.json --resident -- ./decoder input.bin\n"
     "  zerotax bless --baseline workloads.json --allocator mine=./libmine.so -- workloads/*.calls\n"
     "A command runs several times, without a terminal; its input and output are /dev/null.\n";
 
@@ -60,6 +61,12 @@ std::function<ExitStatus()> configure_bless(Arguments& arguments) {
   arguments.flag("--force", options->force,
                  "overwrite a baseline of another allocator or configuration, or a file that is not a baseline");
   add_name(arguments, options->name);
+  arguments
+      .flag(
+          "--resident", options->resident,
+          "with a command: also store how much freed memory stays resident, when the program is idle, at its peak and "
+          "at its end; check then compares it")
+      .needs({"--"}, kOfCommands);
   add_rounds(arguments, options->rounds,
              "with a command: the maximum number of runs, at least 3; fewer are made if the counts agree")
       .with_default()

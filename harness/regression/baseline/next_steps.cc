@@ -60,8 +60,11 @@ std::vector<Answer::Step> next_steps(const AllocatorCheck& check) {
 std::vector<Answer::Step> next_steps(const ProgramCheck& check) {
   const std::vector<std::string>& command = check.subject.command;
   Answer::Step find;
-  // A recording is replayed under an allocator, whose library bisect would need.
-  if (!command.empty() && !is_recording(command.front())) {
+  const bool can_bisect = std::any_of(check.changes.begin(), check.changes.end(),
+                                      [](const ProgramChange& change) { return !is_of_resident(change.metric); });
+  // A recording is replayed under an allocator, whose library bisect would need. bisect does not divide resident
+  // memory.
+  if (can_bisect && !command.empty() && !is_recording(command.front())) {
     std::vector<std::string> words{"--"};
     words.insert(words.end(), command.begin(), command.end());
     find = {bisect_command(check.baseline.path, {}, words), kFindCommit};

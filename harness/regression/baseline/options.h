@@ -21,6 +21,7 @@ struct Options {
   // Options of `bless`:
   std::int64_t rounds = 10;    ///< with a command: maximum number of runs
   bool allow_failing = false;  ///< with a command: accept an exit status other than 0 as its result
+  bool resident = false;       ///< with a command: also measure freed memory that stays resident
   bool thresholds = false;
   // Options of `check`:
   std::vector<std::string> only;

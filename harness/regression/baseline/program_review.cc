@@ -114,6 +114,7 @@ Measure measure_of(runs::Metric metric) {
       if (row.unit == Unit::kCount) return {number<kCalls>, allocates, number<kRequested>};
       return {number<kRequested>, allocates};
     case runs::Family::kOfKernel:
+    case runs::Family::kOfResident:
       break;
   }
   if (metric == runs::Metric::kFresh) return {fresh, any};
@@ -221,10 +222,36 @@ bool explains(const SiteChange& site, const ProgramChange& change, const Measure
   return is_most(growth(measure.of(site.before), measure.of(site.after)) * (change.grew() ? 1 : -1), size_of(change));
 }
 
+/// Explains a change of resident memory by the part that makes up most of the change, and growth of free memory by the
+/// call site with the most free memory.
+std::string resident_words(const ProgramCheck& check, const ProgramChange& change) {
+  using enum runs::Metric;
+  constexpr std::size_t kParts = static_cast<std::size_t>(kLiveAtPeak) - static_cast<std::size_t>(kLiveAtIdle);
+  const auto place = [&](runs::Metric metric) -> std::string {
+    const auto found = check.measured.resident_places.find(metric);
+    return !change.grew() || found == check.measured.resident_places.end() ? "" : found->second;
+  };
+  const auto first = static_cast<std::size_t>(change.metric);
+  if (change.metric != kResidentAtIdle && change.metric != kResidentAtPeak && change.metric != kResidentAtEnd) {
+    return place(change.metric);
+  }
+  for (std::size_t i = first + 1; i < first + kParts; ++i) {
+    const auto part = static_cast<runs::Metric>(i);
+    if (!is_most(more_of(check, part, change.grew()), size_of(change))) continue;
+    const std::string at = place(part);
+    return fmt::format("{} {} → {}{}", row_of(part).name,
+                       format_size(check.baseline.metrics[part]->nearest(*check.measured.all[part])),
+                       format_size(*check.measured.all[part]), at.empty() ? "" : ", " + at);
+  }
+  return "";
+}
+
 std::string headline_words(const ProgramCheck& check, const ProgramChange& change) {
   const bool up = change.grew();
   std::string why;
-  if (change.metric <= runs::Metric::kRefilled && change.metric != runs::Metric::kFresh) {
+  if (is_of_resident(change.metric)) {
+    why = resident_words(check, change);
+  } else if (change.metric <= runs::Metric::kRefilled && change.metric != runs::Metric::kFresh) {
     why = kernel_words(check, change);
   } else if (const SiteChange* site = explaining(check.sites, measure_of(change.metric), up)) {
     if (explains(*site, change, measure_of(change.metric))) why = site_words(*site, measure_of(change.metric));

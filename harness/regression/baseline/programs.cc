@@ -72,6 +72,7 @@ runs::Target target_of(const Options& options, const Words& words) {
     }
     add_setting(parsed, target);
   }
+  target.resident = options.resident;
   return target;
 }
 
@@ -117,6 +118,7 @@ std::string accept_words(const runs::Target& target, const std::string& baseline
     words.insert(words.end(), {"--env", fmt::format("{}:{}={}", target.name, key, value)});
   }
   if (!target.allocator.empty()) words.insert(words.end(), {"--allocator", target.allocator});
+  if (target.resident) words.emplace_back("--resident");
   if (force) words.emplace_back("--force");
   words.emplace_back("--");
   words.insert(words.end(), target.recorded.words.begin(), target.recorded.words.end());
@@ -207,6 +209,7 @@ ProgramSubject subject_of(const Options& options, const Words& words) {
   }
   std::vector<Program> programs = read_programs(options.baseline);
   subject.blessed = program_to_check(programs, target, options.baseline);
+  target.resident = !is_empty(subject.blessed.metrics[runs::Metric::kResidentAtEnd]);
   if (options.measure.env.empty()) {
     announce_variables(options.baseline, target.name, subject.blessed.env,
                        fmt::format("to set the variables yourself, give --env {}:KEY=VALUE", target.name));

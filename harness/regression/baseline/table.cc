@@ -197,6 +197,7 @@ std::string bless_text(const Program& program, const std::vector<std::string>& n
   std::map<std::string, std::string> not_known;
   for (const runs::MetricRow& row : runs::metric_rows()) {
     const Measured<Range>& range = program.metrics[row.metric];
+    if (is_empty(range)) continue;
     if (!range) {
       std::string& names = not_known[range.why()];
       names += (names.empty() ? "" : ", ") + std::string(row.name);

@@ -171,7 +171,9 @@ ProgramCheck check_of(const Program& baseline, Judged judged, const ProgramCondi
   for (ProgramChange& change : check.changes) change.line = words_of(change);
   check.sites = site_changes(baseline, check.measured);
   for (SiteChange& site : check.sites) site.line = place_words(site);
-  for (const runs::MetricRow& row : runs::metric_rows()) check.words[row.key] = row.name;
+  for (const runs::MetricRow& row : runs::metric_rows()) {
+    if (!is_empty(check.measured.all[row.metric])) check.words[row.key] = row.name;
+  }
   check.measured_on = measured_on;
   check.conditions = zerotax::differing_conditions(program_conditions(), baseline.measured_on, measured_on);
   for (const ConditionDifference& each : check.conditions) check.condition_sentences.push_back(each.sentence);

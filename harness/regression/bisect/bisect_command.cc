@@ -66,6 +66,7 @@ Question question_of(const BisectOptions& options, const Commit& good) {
   if (!options.common.words.empty()) {
     if (!options.expect.empty()) question.expect_program = ProgramExpectation::parse(options.expect);
     question.grid = options.common.grid();
+    if (question.expect_program && question.expect_program->is_of_resident()) question.grid.command->resident = true;
     return question;
   }
   if (!options.expect.empty()) question.expect = Expectation::parse(options.expect);

@@ -220,7 +220,9 @@ HistoryDocument history_document(const HistoryRequest& request, const History& h
     document.range = SearchedSizes{baseline::baseline_range().from, request.grid.last_bytes()};
   }
   if (request.grid.command) {
-    for (const record::runs::MetricRow& row : record::runs::metric_rows()) document.words[row.key] = row.name;
+    for (const record::runs::MetricRow& row : record::runs::metric_rows()) {
+      if (!is_of_resident(row.metric)) document.words[row.key] = row.name;
+    }
   } else {
     for (const auto& doing : thresholds::doings()) document.words[doing.key] = doing.words;
   }

@@ -117,6 +117,8 @@ class ProgramExpectation {
   static ProgramExpectation parse(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
+  /// Whether the metric needs Target::resident.
+  [[nodiscard]] bool is_of_resident() const { return !site_number_ && record::runs::is_of_resident(metric_); }
   /// Returns the answer for a version with these runs. The condition must hold for every value in the ranges of the
   /// runs.
   [[nodiscard]] Observed observe(const baseline::Program& program) const;

@@ -159,7 +159,7 @@ Grid CommonOptions::grid() const {
       }
     }
     grid.command =
-        MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds), replays ? library : ""};
+        MeasuredCommand{name_of_command(), words, static_cast<std::uint64_t>(rounds), {}, replays ? library : ""};
     return grid;
   }
   for (const std::string& size : sizes) grid.sizes.push_back(parse_size(size));

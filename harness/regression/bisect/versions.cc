@@ -137,6 +137,7 @@ baseline::Program measured_program(const Grid& grid, const RecipePlaces& places,
                                                          library.empty() ? "" : "version=" + path_at(library, places));
   target.command = grid.command->words;  // the paths of this run's folders are not part of the command
   target.folder = places.source;
+  target.resident = grid.command->resident.has_value();
   return baseline::measured(target, {grid.command->rounds}, [&] {
     end_if_stopped();
     watch();

@@ -27,6 +27,8 @@ struct MeasuredCommand {
         least_items(1), kMayBeEmpty);
   MEMBER(rounds, "The maximum number of runs in each version; the minimum is three.", least(1));
   std::uint64_t rounds = 3;
+  FIELD(std::optional<bool>, resident, "True if the metrics of resident memory are measured, too. Otherwise absent.",
+        with(R"({"const": true})"));
   std::string library{};  ///< for a recording: path of the version's allocator, below {source} or {build}; otherwise
                           ///< empty
 };

@@ -67,30 +67,65 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
       {kReallocBytes, "realloc_bytes", "memory requested of realloc", Unit::kBytes, false, kOfCalls,
        "Bytes requested from realloc."},
       {kFreeCalls, "free_calls", "calls of free", Unit::kCount, false, kOfCalls, "Calls to free with a block."},
+      {kResidentAtIdle, "resident_at_idle_bytes", "resident memory at idle", Unit::kBytes, true, kOfResident,
+       "Resident anonymous bytes after an idle second, the sum of all processes that were idle."},
+      {kLiveAtIdle, "live_at_idle_bytes", "live memory at idle", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_idle_bytes in live blocks."},
+      {kFreeAtIdle, "free_at_idle_bytes", "free whole pages at idle", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_idle_bytes in free whole pages."},
+      {kFragmentedAtIdle, "fragmented_at_idle_bytes", "free memory beside live blocks at idle", Unit::kBytes, true,
+       kOfResident, "The part of resident_at_idle_bytes that is free, on pages with live blocks."},
+      {kOfferedAtIdle, "offered_at_idle_bytes", "memory under MADV_FREE at idle", Unit::kBytes, false, kOfResident,
+       "The part of resident_at_idle_bytes under MADV_FREE."},
+      {kResidentAtPeak, "resident_at_peak_bytes", "resident memory at the peak", Unit::kBytes, true, kOfResident,
+       "Resident anonymous bytes at the peak of each process, the sum of all processes."},
+      {kLiveAtPeak, "live_at_peak_bytes", "live memory at the peak", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_peak_bytes in live blocks."},
+      {kFreeAtPeak, "free_at_peak_bytes", "free whole pages at the peak", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_peak_bytes in free whole pages."},
+      {kFragmentedAtPeak, "fragmented_at_peak_bytes", "free memory beside live blocks at the peak", Unit::kBytes, true,
+       kOfResident, "The part of resident_at_peak_bytes that is free, on pages with live blocks."},
+      {kOfferedAtPeak, "offered_at_peak_bytes", "memory under MADV_FREE at the peak", Unit::kBytes, false, kOfResident,
+       "The part of resident_at_peak_bytes under MADV_FREE."},
+      {kResidentAtEnd, "resident_at_end_bytes", "resident memory at the end", Unit::kBytes, true, kOfResident,
+       "Resident anonymous bytes at the end of each process, the sum of all processes."},
+      {kLiveAtEnd, "live_at_end_bytes", "live memory at the end", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_end_bytes in live blocks."},
+      {kFreeAtEnd, "free_at_end_bytes", "free whole pages at the end", Unit::kBytes, true, kOfResident,
+       "The part of resident_at_end_bytes in free whole pages."},
+      {kFragmentedAtEnd, "fragmented_at_end_bytes", "free memory beside live blocks at the end", Unit::kBytes, true,
+       kOfResident, "The part of resident_at_end_bytes that is free, on pages with live blocks."},
+      {kOfferedAtEnd, "offered_at_end_bytes", "memory under MADV_FREE at the end", Unit::kBytes, false, kOfResident,
+       "The part of resident_at_end_bytes under MADV_FREE."},
   }};
   return rows;
 }
 
 const MetricRow& row_of(Metric metric) { return metric_rows()[static_cast<std::size_t>(metric)]; }
 
+bool is_of_resident(Metric metric) { return row_of(metric).family == Family::kOfResident; }
+
 const char* key_of(Metric metric) { return row_of(metric).key; }
 
 KeyRow key_row(Metric metric) {
   const MetricRow& row = row_of(metric);
-  return {row.key, row.description, row.is_later};
+  return {row.key, row.description,
+          row.family == Family::kOfResident ? kAbsentIfEmpty
+          : row.is_later                    ? kLater
+                                            : with("{}")};
 }
 
 KeyRow key_row(SiteNumber number) {
   static constexpr KeyRow kRows[] = {
-      {"calls", "Number of calls from the code location.", false},
-      {"requested_bytes", "Bytes requested.", false},
-      {"kernel_zeroed_bytes", "Bytes that the kernel zeroed for blocks allocated at the site.", false},
-      {"refilled_bytes", "The part of kernel_zeroed_bytes in memory that was returned before.", false},
-      {"returned_bytes", "Bytes returned to the kernel in calls from the site.", false},
-      {"zeroed_bytes", "Bytes zeroed in calls from the site.", false},
+      {"calls", "Number of calls from the code location.", with("{}")},
+      {"requested_bytes", "Bytes requested.", with("{}")},
+      {"kernel_zeroed_bytes", "Bytes that the kernel zeroed for blocks allocated at the site.", with("{}")},
+      {"refilled_bytes", "The part of kernel_zeroed_bytes in memory that was returned before.", with("{}")},
+      {"returned_bytes", "Bytes returned to the kernel in calls from the site.", with("{}")},
+      {"zeroed_bytes", "Bytes zeroed in calls from the site.", with("{}")},
       {"peak_live_bytes",
        "Bytes of large blocks (64 KiB and more) allocated at the site that were live at the highest peak of a process.",
-       true}};
+       kLater}};
   static_assert(std::size(kRows) == kSiteNumbers);
   return kRows[static_cast<std::size_t>(number)];
 }

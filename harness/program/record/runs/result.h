@@ -14,7 +14,16 @@
 #include "judge/evidence.h"
 #include "record/result.h"
 
-namespace zerotax::record::runs {
+namespace zerotax {
+
+/// Whether a metric was never set. A metric that could not be measured is not empty. With kAbsentIfEmpty, an empty
+/// metric is written without its key.
+template <typename T>
+bool is_empty(const Measured<T>& metric) {
+  return !metric && metric.why() == Measured<T>().why();
+}
+
+namespace record::runs {
 
 /// Metrics of a run, in the order of tables. The first changed metric of a family stands for the whole family.
 enum class Metric : std::uint8_t {
@@ -47,18 +56,43 @@ enum class Metric : std::uint8_t {
   kReallocCalls,
   kReallocBytes,
   kFreeCalls,
+  // With Target::resident only. Each moment has the same five metrics.
+  kResidentAtIdle,
+  kLiveAtIdle,
+  kFreeAtIdle,
+  kFragmentedAtIdle,
+  kOfferedAtIdle,
+  kResidentAtPeak,
+  kLiveAtPeak,
+  kFreeAtPeak,
+  kFragmentedAtPeak,
+  kOfferedAtPeak,
+  kResidentAtEnd,
+  kLiveAtEnd,
+  kFreeAtEnd,
+  kFragmentedAtEnd,
+  kOfferedAtEnd,
 };
-inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kFreeCalls) + 1;
+inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kOfferedAtEnd) + 1;
 
 /// Key and description of an enumerator in ByEnum.
 struct KeyRow {
   const char* key;
   const char* description;
-  bool is_later;
+  Limit limit;
 };
 
 /// Groups of metrics. The metrics of a group measure the same thing.
-enum class Family : std::uint8_t { kOfKernel, kOfAllocator, kOfNewBlocks, kOfProgram, kOfPeak, kOfMappings, kOfCalls };
+enum class Family : std::uint8_t {
+  kOfKernel,
+  kOfAllocator,
+  kOfNewBlocks,
+  kOfProgram,
+  kOfPeak,
+  kOfMappings,
+  kOfCalls,
+  kOfResident
+};
 
 struct MetricRow {
   Metric metric;
@@ -73,6 +107,8 @@ struct MetricRow {
 
 const std::array<MetricRow, kMetrics>& metric_rows();
 const MetricRow& row_of(Metric metric);
+/// Whether a metric is measured only with Target::resident.
+bool is_of_resident(Metric metric);
 /// Returns the metric's name in JSON, such as "minor_faults".
 const char* key_of(Metric metric);
 KeyRow key_row(Metric metric);
@@ -99,7 +135,7 @@ struct ByEnum {
   template <int kAt>
   requires(kAt < kSize) static void visit_field(FieldAt<kAt>, auto& object, auto&& visit) {
     const KeyRow row = key_row(static_cast<Enum>(kAt));
-    visit(row.key, object.all[kAt], row.description, row.is_later ? kLater : with("{}"));
+    visit(row.key, object.all[kAt], row.description, row.limit);
   }
   std::array<T, kSize> all{};
   T& operator[](Enum each) { return all[static_cast<std::size_t>(each)]; }
@@ -169,10 +205,12 @@ struct CommandRun {
   Values all;
   std::map<std::string, Values> processes;  ///< keys: file names of the executables
   std::map<SiteKey, Site> sites;
-  std::string allocator;           ///< file of the allocator with the most calls
-  std::vector<std::string> notes;  ///< parts of the run that were not seen
-  std::vector<Role> roles;         ///< in the order in which the processes started
-  Evidence evidence;               ///< facts for advice on metrics that rose
+  std::map<Metric, std::string> resident_places;  ///< for free resident memory: its main call site in words
+  std::string allocator;                          ///< file of the allocator with the most calls
+  std::vector<std::string> notes;                 ///< parts of the run that were not seen
+  std::vector<Role> roles;                        ///< in the order in which the processes started
+  Evidence evidence;                              ///< facts for advice on metrics that rose
 };
 
-}  // namespace zerotax::record::runs
+}  // namespace record::runs
+}  // namespace zerotax

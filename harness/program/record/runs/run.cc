@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/lines.h"
@@ -15,7 +16,9 @@
 #include "os/page.h"
 #include "record/evidence.h"
 #include "record/kernel_part.h"
+#include "record/resident/watch.h"
 #include "record/run.h"
+#include "record/runs/resident.h"
 #include "run/interrupt.h"
 #include "run/metered_run.h"
 #include "run/program_launch.h"
@@ -238,6 +241,7 @@ CommandRun run_of(const Record& record, const std::string& name) {
   run.evidence = evidence_of(record, Costly::kRefilled);
   Count& peak = run.all[Metric::kPeakLive] = std::uint64_t{0};
   for (const auto& [name, values] : run.processes) peak = most_of(peak, values[Metric::kPeakLive]);
+  if (record.resident) put_resident(*record.resident, run);
   for (const RecordedSite& site : record.sites) add_site(site, run.sites);
   std::erase_if(run.sites, [](const auto& each) { return is_small(each.second); });
   run.allocator = allocator_of(record.processes);
@@ -290,7 +294,7 @@ std::vector<Target> targets_for(const std::vector<std::vector<std::string>>& com
 }
 
 CommandRun run_once(const Target& target) {
-  RecordArena arena;
+  RecordArena arena(target.resident);
   arena.count_live_heap();
   return run_once(target, arena);
 }
@@ -306,8 +310,12 @@ CommandRun run_once(const Target& target, RecordArena& arena) {
   for (const auto& entry : target.env) command.environment.emplace_back(entry);
   command.fixed_layout = true;
   const std::string started = utc_now();
+  std::optional<ResidentWatch> resident;
+  if (target.resident) resident.emplace(arena);
   const MeteredRun run = run_to_end(target, command);
-  const Record record = record_result(target.recorded, foreground_result(run), arena, started);
+  if (resident) resident->stop();
+  const Record record =
+      record_result(target.recorded, foreground_result(run), arena, started, nullptr, resident ? &*resident : nullptr);
   CommandRun found;
   if (run.exited) found = run_of(record, target.name);
   return ended(std::move(found), run, target, command);

@@ -17,6 +17,7 @@ struct Target : Command {
   std::string folder;     ///< working folder; empty: the current one
   std::string output;     ///< file that receives the command's output; empty: none
   std::string preload;    ///< library to preload in addition to the recorder; empty: none
+  bool resident = false;  ///< whether to measure the metrics of Family::kOfResident, too
   std::string outside;    ///< why only the kernel counts the command, as in "is statically linked"; empty if it is
                           ///< recorded
 };
