@@ -165,7 +165,7 @@ Answer::Step other_step(const AdviceResult& advice, const Alternative& other, co
     words = fmt::format(" ({}, {} times the peak memory, {})", times_text(*remedy, advice.method.goal),
                         ratio_text(remedy->ratios.memory), format_counted(remedy->runs, "run"));
   }
-  return {other.line + " " + shell_text(advice.program.words), reason + words + ":"};
+  return {other.line + " " + command_text(advice.program), reason + words + ":"};
 }
 
 /// Returns the command that asks for advice on the same program with other options.
@@ -201,7 +201,7 @@ bool differ_in_memory(const AdviceResult& advice) {
 
 Answer::Step member_step(const AdviceResult& advice, const FrontierMember& member, Goal goal) {
   const auto times = [&](Goal of) { return ratio_text(ratio_for(*member.ratios, of)); };
-  return {member.line + " " + shell_text(advice.program.words),
+  return {member.line + " " + command_text(advice.program),
           fmt::format("for less {} ({} times, and {} times the {}):", goal_words(goal), times(goal),
                       times(price_of(goal)), goal_words(price_of(goal)))};
 }
@@ -242,6 +242,7 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::vector<std::string> all;
   if (!advice.complete) all.emplace_back("The search was interrupted before its end.");
+  if (advice.program.replay) all.push_back(replay_sentence(advice.program));
   if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);
   if (advice.frontier) {
     for (const LeverTried& lever : advice.frontier->levers) {

@@ -28,7 +28,7 @@ constexpr const char* kExamples =
     "  zerotax advise --allocator jemalloc --env jemalloc:MALLOC_CONF=narenas:1 -- ./program\n"
     "  zerotax advise --ready 'redis-cli -p 7000 ping' --load 'redis-benchmark -p 7000 -q -n 100000' \\\n"
     "    -- redis-server --port 7000\n"
-    "  zerotax advise --settings-only -- ./service.calls     a recording of record --calls, instead\n"
+    "  zerotax advise --frontier --goal idle -- ./service.calls     replays of record --calls, instead\n"
     "The program is run many times, without a terminal; its output is compared, not shown.\n";
 
 struct Options {
@@ -69,6 +69,21 @@ void check_input(const std::string& path) {
   throw UsageError(fmt::format("invalid --input '{}': {}", path, why), "give a file that each run can read again");
 }
 
+/// Refuses options for which a replay of a recording has no answer.
+void check_replay(const Options& options, const std::string& recording) {
+  if (!options.load.empty() || !options.input.empty()) {
+    throw UsageError(fmt::format("{} is a recording, whose replay takes no load and no input", recording),
+                     "leave out --ready, --load and --input");
+  }
+  const std::size_t processes = replay::recorded_processes(recording);
+  if (processes < 2 || (!options.frontier && !is_memory(parse_goal(options.goal)))) return;
+  throw UsageError(
+      fmt::format("the memory that the {} processes of {} held together is unknown: a parent waits for each child in "
+                  "a replay",
+                  processes, recording),
+      "give the program itself after --, or --goal cpu without --frontier");
+}
+
 Request request_of(const Options& options) {
   const std::vector<std::string> words = Subcommand::program_words();
   Request request;
@@ -87,6 +102,10 @@ Request request_of(const Options& options) {
   if (options.has_goal) request.wanted = request.method.goal;
   Target& target = request.target;
   target.words = words;
+  if (is_recording(words.front())) {
+    check_replay(options, words.front());
+    target.replay = true;
+  }
   target.program = resolve_program(words.front());
   check_takes_preload(target.program, "be advised on");
   target.input = options.input.empty() ? "/dev/null" : options.input;

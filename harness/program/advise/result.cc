@@ -4,6 +4,8 @@
 
 #include "advise/advice.h"
 #include "advise/estimates.h"
+#include "base/names.h"
+#include "base/shell.h"
 #include "cli/subcommand.h"
 
 namespace zerotax::advise {
@@ -67,6 +69,15 @@ Measured<RecordedZeroing> zeroing_of(const Recording& recording) {
 }
 
 }  // namespace
+
+std::string command_text(const Program& program) { return program.replay ? "PROGRAM" : shell_text(program.words); }
+
+std::string replay_sentence(const Program& program) {
+  if (!program.replay) return "";
+  return fmt::format(
+      "The runs are replays of {}: CPU times are those of its calls alone. PROGRAM stands for the recorded program.",
+      file_name(program.words.front()));
+}
 
 AdviceResult advice_result(const Advice& advice) {
   const Target& target = advice.request.target;

@@ -46,6 +46,8 @@ struct Program {
         "The command that succeeds once a server can be used; empty if the program is not a server.", kMayBeEmpty);
   FIELD(std::string, load, "The command that gives a server its work; empty if the program is not a server.",
         kMayBeEmpty);
+  FIELD(std::optional<bool>, replay, "True if the program is a recording of zerotax record --calls. Otherwise absent.",
+        with(R"({"const": true})"));
 };
 
 struct Alternative {
@@ -302,6 +304,11 @@ std::string frontier_text(const FrontierFound& frontier);
 std::string frontier_plot(const AdviceResult& advice, const PlotStyle& style);
 
 // Parts of the text and of the Markdown.
+
+/// Returns the command to paste, with PROGRAM in place of a recording.
+std::string command_text(const Program& program);
+/// Returns a sentence that the runs are replays; empty if they are not.
+std::string replay_sentence(const Program& program);
 
 /// Returns the goal's name in text, such as "CPU time" or "peak memory".
 const char* goal_words(Goal goal);

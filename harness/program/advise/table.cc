@@ -108,6 +108,7 @@ std::string method_sentence(const AdviceResult& advice) {
 std::vector<std::string> sentences(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::vector<std::string> all;
+  all.push_back(replay_sentence(advice.program));
   if (recommended.why) all.push_back(*recommended.why);
   if (!recommended.gains.empty()) all.push_back("Gains: " + recommended.gains);
   if (!recommended.costs.empty()) all.push_back("Costs: " + recommended.costs);

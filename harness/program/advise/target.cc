@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "judge/evidence.h"
 #include "os/memory.h"
+#include "replay/run.h"
 
 namespace zerotax::advise {
 namespace {
@@ -42,6 +43,7 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
     command.words.insert(command.words.begin(), launcher.begin(), launcher.end());
   }
   command.environment.assign(variables.begin(), variables.end());
+  if (target_.replay && target_.idle) command.environment.emplace_back(replay::wait_variable(), "1");
   command.input = target_.input;
   command.output = target_.ignore_output || target_.is_server() ? "/dev/null" : output;
   command.errors = errors;
@@ -113,6 +115,10 @@ Trial TargetRunner::trial_of(const MeteredRun& run) const {
     return trial;
   }
   trial.figures = figures_of(run);
+  if (target_.replay && trial.figures.idle_measure != IdleMeasure::kIdle) {
+    trial.figures.idle_bytes = NotAvailable{target_.idle ? "the recording has no pause of 300 ms between its calls"
+                                                         : "a replay does not wait as the program did"};
+  }
   trial.why = why_failed(run);
   if (!trial.why.empty()) {
     trial.end = Trial::End::kFailed;

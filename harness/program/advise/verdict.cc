@@ -281,7 +281,7 @@ Recommendation of_winner(const Advice& advice) {
                   format_number(std::exp(verdict_of(confirmation, goal).log_ratio)), goal_words(goal), remedy.words);
   recommended.why = why_text(advice, winner);
   recommended.remedy = remedy.name;
-  recommended.line = paste_text(remedy) + " " + shell_text(advice.request.target.words);
+  recommended.line = paste_text(remedy) + " " + command_text(advice.request.target);
   recommended.gains = gains_text(confirmation, goal);
   recommended.costs = other_work_text(advice) + costs_text(advice, remedy, confirmation, goal);
   recommended.recorded = recorded_text(advice);

@@ -66,6 +66,10 @@ std::vector<Allocator> recorded_allocator(const CallsFile& file, const std::stri
 
 }  // namespace
 
+const char* wait_variable() { return WAIT_VARIABLE; }
+
+std::size_t recorded_processes(const std::string& path) { return CallsFile(path).about().processes.size(); }
+
 std::string checked_prediction(const std::string& path) {
   if (!is_file_of_calls(path)) return "";
   const CallsFile file(path);

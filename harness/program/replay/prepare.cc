@@ -99,6 +99,7 @@ class Preparation {
   std::uint64_t forks_ = 0;
   std::uint64_t event_ = 0;
   std::uint64_t time_ = 0;  ///< units
+  std::uint64_t pauses_ = 0;
   bool pages_known_ = true;
   bool says_pages_ = true;         ///< whether the recording contains `pages_known`
   std::uint64_t open_blocks_ = 0;  ///< number of live blocks with unknown pages
@@ -283,6 +284,7 @@ void Preparation::fork() {
 void Preparation::pass_time(const Event& event) {
   if (event.first > kMostTime - time_) wrong("more than a hundred years");
   time_ += event.first;
+  if (event.first >= kPauseUnits) ++pauses_;
   streams_.begin(kOpTime);
   streams_.number(event.first);
 }
@@ -356,10 +358,8 @@ prepared_process Preparation::run() {
   // Upper bound of the missing pages: the bytes that the kernel zeroed for the process, minus the known pages.
   const std::uint64_t most = image.zeroed_at_most_bytes.value_or(2 * kAddressSpaceBytes);
   sums_.unknown_bytes += pages_known_ ? open_bytes_ : less(std::min(most, 2 * kAddressSpaceBytes), seen_bytes_);
-  return {blocks.slots(),           threads,
-          streams_.threads(),       image.image_zeroed_bytes,
-          image.image_copied_bytes, time_ != 0 ? 1U : 0U,
-          free_running_ ? 1U : 0U};
+  return {blocks.slots(),       threads, streams_.threads(),     image.image_zeroed_bytes, image.image_copied_bytes,
+          time_ != 0 ? 1U : 0U, pauses_, free_running_ ? 1U : 0U};
 }
 
 }  // namespace

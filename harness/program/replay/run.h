@@ -48,6 +48,12 @@ struct Plan {
 bool replay_calls(const std::vector<std::string>& paths, const Plan& plan, std::vector<Workload>& workloads,
                   const std::function<void()>& keep = {});
 
+/// Returns the name of the environment variable with which a replay waits in the last pause of its recording.
+const char* wait_variable();
+
+/// Returns the number of processes in a recording.
+std::size_t recorded_processes(const std::string& path);
+
 /// Returns a sentence about the accuracy of the file's replay; empty if the file is not a recording. Throws
 /// MachineError if the replay under the recorded allocator differs by more than 5 % in the bytes that the kernel
 /// zeroes, or by an unknown amount.

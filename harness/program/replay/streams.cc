@@ -100,9 +100,9 @@ bool Streams::start(std::uint32_t thread) {
   if (thread >= known_.size()) known_.resize(thread + std::size_t{1});
   known_[thread] = true;
   if (!first_blocks_.empty()) {
-    // The last current thread starts the new thread. If the last current thread has ended, any live thread starts the
-    // new one.
-    if (current_ == nullptr && (live_.empty() || !turn_to(live_.begin()->first))) return false;
+    // The first thread starts all threads, as in most programs. The C library allocates data of the new thread in the
+    // heap of the thread that starts it, where the data would keep the blocks below from being trimmed.
+    if (live_.empty() || !turn_to(live_.begin()->first)) return false;
     begin(kOpStart);
     number(first_blocks_.size());
   }

@@ -34,6 +34,18 @@ TEST(CallEncoder, BlocksHaveNumbersInPlaceOfAddresses) {
                 .text);
 }
 
+TEST(CallEncoder, TheTimeFromTheLastCallToTheEndIsRecordedInTheFirstThread) {
+  CallEncoder encoder;
+  encoder.add(1, raw(RawKind::kMalloc, 0x1000, 5));
+  encoder.finish(5000);
+  EXPECT_EQ(encoder.events(), Events()
+                                  .add(EventKind::kThread, 1)
+                                  .add(EventKind::kMalloc, 5)
+                                  .add(EventKind::kThread, 0)
+                                  .add(EventKind::kTime, 5000)
+                                  .text);
+}
+
 TEST(CallEncoder, AFreeOfAnUnknownBlockIsCountedAndLeftOut) {
   CallEncoder encoder;
   encoder.add(0, raw(RawKind::kFree, 0x1000));

@@ -22,10 +22,10 @@ constexpr std::size_t kBytesOfLarge = 64;
 
 /// Appends the process's time up to this call. Threads share this time, so time in which several threads wait counts
 /// once.
-void CallEncoder::note_time(const RawCall& call) {
-  if (call.time <= passed_) return;
-  append_event(events_, EventKind::kTime, call.time - passed_);
-  passed_ = call.time;
+void CallEncoder::note_time(std::uint32_t time) {
+  if (time <= passed_) return;
+  append_event(events_, EventKind::kTime, time - passed_);
+  passed_ = time;
 }
 
 std::optional<std::uint64_t> CallEncoder::take(std::uint64_t address) {
@@ -208,7 +208,7 @@ void CallEncoder::add(std::uint32_t number, const RawCall& call) {
   if (number != thread_) append_event(events_, EventKind::kThread, number);
   if (number != std::exchange(thread_, number) || current_ == nullptr) current_ = &threads_[number];
   Thread& thread = *current_;
-  note_time(call);
+  note_time(call.time);
   if (call.kind == RawKind::kTouched) {
     if (thread.touched != 0 && thread.touched != call.address) end_touched(thread);
     thread.touched = call.address;
@@ -280,11 +280,15 @@ void CallEncoder::note_looks(std::vector<Look> looks) {
   current_ = nullptr;
 }
 
-void CallEncoder::finish() {
+void CallEncoder::finish(std::uint32_t ended_time) {
   for (auto& [number, thread] : threads_) {
     if (thread.touched == 0) continue;
     if (number != std::exchange(thread_, number)) append_event(events_, EventKind::kThread, number);
     end_touched(thread);
+  }
+  if (ended_time > passed_) {
+    if (std::exchange(thread_, 0) != 0) append_event(events_, EventKind::kThread, 0);
+    note_time(ended_time);
   }
   now_ = {};
   threads_.clear();

@@ -37,7 +37,8 @@ class CallEncoder {
   /// Prefetches the map entry of an upcoming call's address.
   void expect(const RawCall& call) const { now_.live.prefetch(call.address); }
   /// Ends the encoding: writes the remaining events and forgets the blocks.
-  void finish();
+  /// `ended_time` is RawCall::time at the end of the process; 0 if the end was not seen.
+  void finish(std::uint32_t ended_time = 0);
 
   /// Page ranges of a block, as seen from outside the process. Each range is a first page and a number of pages.
   using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -124,7 +125,7 @@ class CallEncoder {
   void unmapped(const RawCall& call);
   void advised(const Thread& thread, const RawCall& call);
   void append_huge(std::uint64_t block, std::uint64_t base, std::uint64_t from, std::uint64_t to);
-  void note_time(const RawCall& call);
+  void note_time(std::uint32_t time);
 
   std::uint64_t passed_ = 0;  ///< sum of the kTime events so far, in units of kTimeUnit_ns
   std::string events_;

@@ -168,7 +168,7 @@ void CallsRecording::end_process(std::size_t index) {
     // A killed process did not record its populated pages, so the pages of its last sample are used.
     if (!process.known) process.encoder->note_looks(std::exchange(process.looks, {}));
   }
-  process.encoder->finish();
+  process.encoder->finish(process.stream->ended != 0 ? process.stream->ended_time : 0);
   flush(index);
 }
 

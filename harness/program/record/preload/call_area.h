@@ -79,6 +79,7 @@ struct CallStream {
   std::atomic<std::uint64_t> lost;   ///< number of threads that found no ring
   std::uint64_t image_zeroed_bytes;  ///< ImagePages::zeroed at the end of the process
   std::uint64_t image_copied_bytes;
+  std::uint32_t ended_time;  ///< as RawCall::time
 };
 inline constexpr std::uint64_t kNoTicket = ~std::uint64_t{0};
 
@@ -96,7 +97,7 @@ struct CallArea {
 
 inline constexpr std::size_t kRingsOffset = (sizeof(CallArea) + kLeastPageBytes - 1) & ~(kLeastPageBytes - 1);
 inline constexpr std::size_t kCallAreaBytes = kRingsOffset + kRings * sizeof(CallRing);
-inline constexpr std::uint64_t kCallAreaMagic = 0x5a43'0002'0000'0000 | sizeof(CallRing);
+inline constexpr std::uint64_t kCallAreaMagic = 0x5a43'0003'0000'0000 | sizeof(CallRing);
 
 static_assert(sizeof(RawCall) == 32);
 

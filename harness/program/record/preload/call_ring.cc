@@ -226,6 +226,7 @@ bool is_own_stream() { return stream->pid == ::getpid(); }
 void end_stream(ImagePages image) {
   stream->image_zeroed_bytes = image.zeroed;
   stream->image_copied_bytes = image.copied;
+  stream->ended_time = static_cast<std::uint32_t>((monotonic_ns() - stream->started_ns) >> kTimeShift);
   stream->ended = 1;
   wake_driver();
 }

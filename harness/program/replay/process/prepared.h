@@ -12,6 +12,11 @@ enum { kPreparedBlockBytes = 65536 };
    prepared file is the DEVICE-INODE of the recording, in decimal. */
 #define PREPARED_FOLDER_VARIABLE "ZEROTAX_PREPARED"
 
+/* A pause is a kOpTime of at least this many units: 300 ms, the time after which a program counts as idle. If this
+   environment variable exists, the replay waits in its last pause, so that its memory can be seen there. */
+enum { kPauseUnits = 300000000 / 65536 };
+#define WAIT_VARIABLE "ZEROTAX_REPLAY_WAITS"
+
 struct prepared_head {
   uint64_t processes;
 };
@@ -23,6 +28,7 @@ struct prepared_process {
   uint64_t image_zeroed; /* bytes of memory besides the process's blocks; 0 if it is the parent's memory */
   uint64_t image_copied;
   uint64_t timed;        /* 1 if the operations include times */
+  uint64_t last_pause;   /* number of the last pause among all pauses, from 1; 0 if there is none */
   uint64_t free_running; /* 1 if each slot number is followed by the number of earlier operations on the slot */
 };
 

@@ -1,6 +1,4 @@
 #define _GNU_SOURCE
-#include "replay/process/replay_calls.h"
-
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -8,7 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kUnit_ns = 65536, kSecond_ns = 1000000000 };
+#include "replay/process/prepared.h"
+#include "replay/process/replay_calls.h"
+
+/* A wait is longer than a pause, because the observer needs 300 ms without a running thread. */
+enum { kUnit_ns = 65536, kSecond_ns = 1000000000, kWait_ns = 400000000 };
 
 typedef int (*clock_reader)(clockid_t clock, struct timespec* now);
 
@@ -16,6 +18,8 @@ static clock_reader real_clock;
 static int64_t began_ns;
 static atomic_ullong passed; /* units */
 static atomic_ullong reads;
+static atomic_ullong pauses;
+static uint64_t wanted_pause;
 static int follows_recording;
 static _Thread_local int in_call;
 
@@ -35,7 +39,15 @@ void begin_time(void) {
   began_ns = monotonic_ns();
 }
 
-void time_passed(uint64_t units) { passed += units; }
+void wait_in_pause(uint64_t number) { wanted_pause = number; }
+
+void time_passed(uint64_t units) {
+  passed += units;
+  if (units < kPauseUnits || ++pauses != wanted_pause) return;
+  struct timespec left = {0, kWait_ns};
+  while (nanosleep(&left, &left) != 0) {
+  }
+}
 
 void follow_recorded_time(void) { follows_recording = 1; }
 

@@ -4,6 +4,8 @@
  * is a shared mapping, so that it does not count as anonymous memory, and its faults are counted. With arguments, each
  * process prints one line at its end: its calls, its failed calls, and the minor faults of the replay itself. */
 #define _GNU_SOURCE
+#include "replay/process/replay_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replay/process/replay_calls.h"
 #include "replay/process/own_memory.h"
 #include "replay/process/prepared.h"
 
@@ -383,6 +384,7 @@ int main(int argc, char** argv) {
   const uint64_t first = argc == 1 ? 0 : strtoull(argv[2], NULL, 10);
   read_file(&process, sizeof process, sizeof head + first * sizeof process);
   if (process.timed) follow_recorded_time();
+  if (getenv(WAIT_VARIABLE) != NULL) wait_in_pause(process.last_pause);
   slots = own_memory(process.slots * sizeof *slots);
   populate_image(process.image_zeroed, process.image_copied);
   struct worker worker = {.number = 0};

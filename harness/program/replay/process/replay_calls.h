@@ -30,6 +30,9 @@ void forget_threads(void);
 /* Advances the time by units of 65,536 ns. */
 void time_passed(uint64_t units);
 
+/* Waits in the pause of this number (struct prepared_process). */
+void wait_in_pause(uint64_t number);
+
 /* Makes allocators see the recorded time instead of the real clock. Call this only if the recording has times. */
 void follow_recorded_time(void);
 
