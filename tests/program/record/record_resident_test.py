@@ -74,6 +74,30 @@ def test_live_bytes_are_those_in_use_by_the_allocators_own_count(tmp_path):
     assert 0 <= own["in_use"] - moment_of(found, own["pid"])["parts"]["live_bytes"] < 200_000
 
 
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_the_allocators_own_counts_are_beside_the_parts(allocator, tmp_path):
+    asks = allocator in (None, "jemalloc")
+    found, [own] = resident("mixed", tmp_path, *(("--allocator", allocator) if allocator else ()), ask=asks)
+    [process] = found.json["resident"]["processes"]
+    live = moment_of(found, own["pid"])["parts"]["live_bytes"]
+    says = process["allocator_counts"]
+    if allocator in ("largecache", "tbbmalloc"):
+        assert says == {"na": "the allocator has no function that returns its counts"}
+        return
+    counts = {each["name"]: each["bytes"] for each in says["counts"]}
+    if allocator is None:
+        assert says["function"] == "mallinfo2" and counts["uordblks"] + counts["hblkhd"] == own["in_use"]
+    elif allocator == "jemalloc":
+        assert counts["stats.allocated"] <= counts["stats.active"] <= counts["stats.resident"]
+        assert abs(counts["stats.allocated"] - own["in_use"]) < 200_000
+    elif allocator == "scudo":
+        assert says["function"] == "mallinfo2" and counts["uordblks"] > 0
+    elif allocator == "tcmalloc":
+        assert live * 0.9 < counts["generic.current_allocated_bytes"] < counts["generic.heap_size"]
+    else:
+        assert says["function"] == "mi_process_info" and live < counts["current_commit"] <= counts["peak_commit"]
+
+
 def functions(row):
     return " ".join(frame["function"] or "" for frame in row["frames"])
 
@@ -136,6 +160,7 @@ def test_a_killed_program_has_its_idle_moment(tmp_path):
     assert found.status == 128 + signal.SIGKILL and not said
     [process] = found.json["resident"]["processes"]
     assert "idle" in [m["moment"] for m in process["moments"]] and "killed by SIGKILL" in found.text
+    assert process["allocator_counts"] == {"na": "the end of the process was not seen"}
 
 
 def test_children_of_a_fork_beside_an_allocating_thread_have_their_own_blocks(tmp_path):

@@ -29,6 +29,7 @@ namespace {
 [[noreturn]] void end_now(int status) {
   if (is_sharer()) end_sharer();
   note_end();
+  note_allocator_counts();
   // The C library's _exit makes the same system call. The C library's syscall function cannot be used here, because the
   // recorder replaces it.
   while (true) {

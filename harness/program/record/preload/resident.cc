@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "os/clock.h"
+#include "record/preload/allocator_counts.h"
 #include "record/preload/block_table.h"
 #include "record/preload/instructions.h"
 #include "record/preload/known_stacks.h"
@@ -233,6 +234,7 @@ void begin_resident(std::uint32_t slot_index) {
   area = map_area(slot_index);
   if (area == nullptr) return stop_resident();
   begin_known_stacks();
+  find_allocator_counts();
   blocks.open(true, false, &area->blocks[0]);
   const auto mark = [](void* /*context*/, ResidentBlock& block) {
     mark_pages(range_of(reinterpret_cast<void*>(block.begin), block.bytes).pages(), kFirstSite);
@@ -319,6 +321,13 @@ void mark_discarded(AddressRange range) {
 
 void note_resident_end() {
   if (may_ask() && take_turn(kLongestTurn_ns)) ask_driver(AskedMoment::kEnd, {});
+}
+
+void note_allocator_counts() {
+  if (!may_ask()) return;
+  const bool within_call = state.armed == nullptr;
+  const OwnWork own;
+  ask_allocator(within_call, area->head.says);
 }
 
 void note_resident_peak(std::uint64_t held_bytes, bool frees) {

@@ -45,6 +45,9 @@ void mark_discarded(AddressRange range);
 /// Lets the driver look at this process's memory at its end, and waits for the driver: at most some seconds, and never
 /// for a driver that has ended.
 void note_resident_end();
+/// Stores the allocator's own counts for the driver. Call this as the last thing in a process, because the allocator
+/// may allocate memory. Takes locks of the allocator, and therefore does nothing if the thread is within a call to it.
+void note_allocator_counts();
 /// Lets the driver look if the process now holds noticeably more memory than when it last looked at a peak. Call this
 /// before memory is returned to the kernel. `frees`: a call that frees the last block of leave_resident() returns it.
 void note_resident_peak(std::uint64_t held_bytes, bool frees);

@@ -65,6 +65,24 @@ struct Leaf {
 /// The moment at which a process asks the driver to look at its memory.
 enum class AskedMoment : std::uint32_t { kPeak, kEnd };
 
+/// The function that the allocator's own counts come from, or the reason why there are none.
+enum class CountsFrom : std::uint32_t {
+  kNotAsked,
+  kNoFunction,
+  kWithinCall,
+  kRefused,
+  kGlibc,
+  kJemalloc,
+  kMimalloc,
+  kTcmalloc
+};
+
+/// The allocator's own counts at the end of the process. AllocatorCounts in record/resident/result.h has their names.
+struct AllocatorSays {
+  std::atomic<CountsFrom> from;  ///< set last
+  std::uint64_t bytes[4];
+};
+
 struct alignas(64) ResidentHead {
   std::atomic<std::uint64_t> changes;      ///< number of blocks that were allocated or freed
   std::atomic<std::uint64_t> lost_blocks;  ///< blocks for which the table had no room
@@ -77,6 +95,7 @@ struct alignas(64) ResidentHead {
   std::atomic<std::uint32_t> copying;   ///< 1: a fork waits until its child has copied this area
   std::atomic<std::uint32_t> sites_used;
   std::atomic<std::uint32_t> ready;
+  AllocatorSays says;
 };
 
 struct ResidentArea {

@@ -214,6 +214,17 @@ std::string moment_text(const ResidentMoment& moment) {
   return text;
 }
 
+/// Returns the allocator's own counts in one paragraph.
+std::string counts_text(const ResidentProcess& process) {
+  if (!process.allocator_counts)
+    return wrap("The allocator's own counts are n/a: " + process.allocator_counts.why() + ".");
+  std::string words;
+  for (const AllocatorCount& each : process.allocator_counts->counts) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", each.name, format_size(each.bytes));
+  }
+  return wrap(fmt::format("At the end, by {}: {}.", process.allocator_counts->function, words));
+}
+
 }  // namespace
 
 Answer resident_answer(const Record& record) {
@@ -252,6 +263,7 @@ std::string resident_text(const Record& record) {
   for (const ResidentProcess& process : record.resident->processes) {
     if (process.moments.empty() || ++shown > kProcessesListed) continue;
     text += fmt::format("\n{} ({}):\n", file_name(process.executable), process.pid) + parts_table(process).text();
+    text += counts_text(process);
     for (const ResidentMoment& moment : process.moments) text += moment_text(moment);
   }
   if (!answer.where.empty()) text += "\n" + wrap(answer.where);

@@ -96,6 +96,18 @@ struct ResidentMoment {
         kMayBeEmpty);
 };
 
+struct AllocatorCount {
+  RESULT("allocator count", "One of the allocator's own counts.");
+  FIELD(std::string, name, "Name of the count, as in the allocator's documentation.");
+  FIELD(std::uint64_t, bytes, "Its value in bytes.");
+};
+
+struct AllocatorCounts {
+  RESULT("allocator counts", "The allocator's own counts at the end of the process.");
+  FIELD(std::string, function, "The allocator's function that returned the counts.");
+  FIELD(std::vector<AllocatorCount>, counts, "The counts.", least_items(1));
+};
+
 struct ResidentProcess {
   RESULT("resident process", "Resident memory of one process.");
   FIELD(std::int32_t, pid, "PID of the process.", least(1));
@@ -104,6 +116,10 @@ struct ResidentProcess {
   FIELD(std::string, why_not, "Reason why no moment, or not every block, was seen. Empty if nothing is missing.",
         kMayBeEmpty);
   FIELD(std::vector<ResidentMoment>, moments, "Moments in the order of their time.", kMayBeEmpty);
+  FIELD(Measured<AllocatorCounts>, allocator_counts,
+        "The allocator's own counts at the end of the process, to compare with the moment `end`. Absent from files of "
+        "earlier versions.",
+        kLater);
 
   [[nodiscard]] const ResidentMoment* find(ResidentAt at) const {
     for (const ResidentMoment& each : moments) {

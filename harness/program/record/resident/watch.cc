@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -88,6 +89,36 @@ std::string why_not_all_seen(const ProcessSlot& process, const ResidentHead* hea
   if (head == nullptr) return "it had no address space for zerotax's tables, or ended early";
   if (head->lost_blocks != 0 || head->lost_marks != 0) return "it had more blocks than zerotax has room for";
   return "";
+}
+
+/// Returns the allocator's own counts. `head` may be nullptr.
+Measured<AllocatorCounts> allocator_counts(const ResidentHead* head) {
+  const CountsFrom from = head != nullptr ? head->says.from.load() : CountsFrom::kNotAsked;
+  const auto counts = [&](const char* function, std::initializer_list<const char*> names) {
+    AllocatorCounts found{function, {}};
+    for (const char* name : names) found.counts.push_back({name, head->says.bytes[found.counts.size()]});
+    return found;
+  };
+  switch (from) {
+    case CountsFrom::kGlibc:
+      return counts("mallinfo2", {"uordblks", "hblkhd", "fordblks", "keepcost"});
+    case CountsFrom::kJemalloc:
+      return counts("mallctl", {"stats.allocated", "stats.active", "stats.resident", "stats.retained"});
+    case CountsFrom::kMimalloc:
+      return counts("mi_process_info", {"current_commit", "peak_commit"});
+    case CountsFrom::kTcmalloc:
+      return counts("MallocExtension_GetNumericProperty",
+                    {"generic.current_allocated_bytes", "generic.heap_size", "tcmalloc.pageheap_free_bytes",
+                     "tcmalloc.pageheap_unmapped_bytes"});
+    case CountsFrom::kNoFunction:
+      return NotAvailable{"the allocator has no function that returns its counts"};
+    case CountsFrom::kWithinCall:
+      return NotAvailable{"the process ended within a call to its allocator"};
+    case CountsFrom::kRefused:
+      return NotAvailable{"the allocator was built or configured without counts"};
+    default:
+      return NotAvailable{"the end of the process was not seen"};
+  }
 }
 
 }  // namespace
@@ -304,12 +335,14 @@ Resident ResidentWatch::result(const SeenRun& seen, RecordedScripts& scripts, st
     row.executable = printable(&process->executable[0]);
     row.allocator = printable(&process->allocator[0]);
     row.why_not = why_not_all_seen(*process, nullptr);
+    row.allocator_counts = allocator_counts(nullptr);
     const FrameNames names = [&](const std::uint64_t* frames, std::size_t depth) {
       return named_frames(*process, frames, depth, scripts, symbols);
     };
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       const Slot& slot = slots_[i];
       if (slot.head == nullptr || slot.pid != process->pid || slot.started_ns != process->started_ns) continue;
+      row.allocator_counts = allocator_counts(slot.head);
       row.why_not = slot.why_not.empty() ? why_not_all_seen(*process, slot.head) : slot.why_not;
       // If some calls were not seen, no part is right.
       if ((process->gaps & (kOwnCalloc | kOwnScope | kNoUsableSize)) != 0) continue;
