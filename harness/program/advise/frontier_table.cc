@@ -119,6 +119,7 @@ FrontierFound frontier_found(const Advice& advice) {
                                   [&](const FrontierMember& each) { return costs(each) > costs(today); });
   found.members.insert(place, std::move(today));
   for (std::size_t at = 0; at < advice.levers.size(); ++at) found.levers.push_back(lever_tried(advice, at));
+  for (const std::size_t each : advice.found.left_out) found.left_out.push_back(advice.catalogue.remedies[each].name);
   return found;
 }
 
@@ -157,6 +158,9 @@ std::string frontier_text(const FrontierFound& frontier) {
         "  ", "    ");
     for (const std::string& sentence : lever.sufficient) text += wrap(sentence, "    ", "    ");
     for (const PartAloneFound& part : lever.alone) text += wrap(part.sentence, "    ", "    ");
+  }
+  if (!frontier.left_out.empty()) {
+    text += wrap(fmt::format("Left out, because the time was over: {}.", fmt::join(frontier.left_out, "; ")));
   }
   return text;
 }
