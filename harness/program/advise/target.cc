@@ -52,7 +52,9 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
   // The first of the unchanged runs that wait are warm-ups.
   const unsigned waits = variables.empty() ? 4 : 1;
   command.wait_until_idle = target_.is_server() && (target_.idle || runs_[variables]++ < waits);
-  const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
+  // An unchanged run ends the advice if it fails, so it may take long on a machine that is busy for a moment.
+  const bool is_trial = longest_s_ != 0 && !(variables.empty() && launcher.empty());
+  const double patience = is_trial ? std::max(kLeastPatience_s, kPatience * longest_s_) : target_.timeout_s;
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
   command.sum_memory = true;
   command.memory_limit = memory_limit;
