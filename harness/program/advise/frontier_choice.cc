@@ -14,6 +14,8 @@ namespace {
 /// Relative gain of memory that counts, if it is also kNoticeable bytes.
 constexpr double kMemoryBand = 0.10;
 constexpr double kNoticeable = 1 << 20;
+/// Difference in cost that a single run under a setting may have by chance, although unchanged runs differ less.
+constexpr double kSlack = 0.02;
 
 }  // namespace
 
@@ -76,7 +78,7 @@ bool FrontierChoice::exceeds(std::size_t candidate) const {
 }
 
 double FrontierChoice::slack(Goal goal) const {
-  return is_memory(goal) ? tolerance(goal) : 2 * noise_of_present(found_.search.runs, goal);
+  return is_memory(goal) ? tolerance(goal) : std::max(kSlack, 2 * noise_of_present(found_.search.runs, goal));
 }
 
 double FrontierChoice::tolerance(Goal goal) const {
