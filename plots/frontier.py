@@ -74,9 +74,10 @@ def draw(results: Results) -> Figure:
     axes = figure.add_axes((LEFT / WIDTH, (page.foot + BELOW) / height, (WIDTH - LEFT - MARGIN) / WIDTH,
                             (HEIGHT - 0.25) / height))
     axes.grid(True)
-    most = max([*(memory_of(member) for member in members), *(x for x, _ in others)])
-    slowest = max([*(float(member["figures"]["cpu_s"]) * 1e9 for member in members), *(y for _, y in others)])
-    axes.scatter([x for x, _ in others], [y for _, y in others], s=14, color=TRIED, zorder=1)
+    most = max(memory_of(member) for member in members)
+    slowest = max(float(member["figures"]["cpu_s"]) for member in members) * 1e9
+    dots = [(x, y) for x, y in others if x <= most * 1.15 and y <= slowest * 1.25]
+    axes.scatter([x for x, _ in dots], [y for _, y in dots], s=14, color=TRIED, zorder=1)
     for member in members:
         x, y = memory_of(member), float(member["figures"]["cpu_s"]) * 1e9
         colour = TODAY if member["remedy"] is None else KNEE if member["knee"] else OTHER
@@ -86,7 +87,7 @@ def draw(results: Results) -> Figure:
                       marker="o" if member["remedy"] else "s", markersize=7)
         name = member["remedy"] or "today: unchanged"
         side = ("left", "center", "right", "right")[int(3 * x / most)]   # the text stays within the axes
-        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), xytext=(0, 9), textcoords="offset points",
+        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), xytext=(0, 9 if member["remedy"] else -17), textcoords="offset points",
                       fontsize=9, color=colour, ha=side)
     axes.set_xlim(0, most * 1.15)
     axes.set_ylim(0, slowest * 1.25)
