@@ -87,7 +87,8 @@ def draw(results: Results) -> Figure:
                       marker="o" if member["remedy"] else "s", markersize=7)
         name = member["remedy"] or "today: unchanged"
         side = ("left", "center", "right", "right")[int(3 * x / most)]   # the text stays within the axes
-        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), xytext=(0, 9 if member["remedy"] else -17), textcoords="offset points",
+        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), textcoords="offset points",
+                      xytext=(0, 9 if member["remedy"] else -17),
                       fontsize=9, color=colour, ha=side)
     axes.set_xlim(0, most * 1.15)
     axes.set_ylim(0, slowest * 1.25)

@@ -28,7 +28,7 @@ def member(remedy: str | None, cpu_s: float, idle: Any, knee: bool = False) -> d
 DOCUMENT = {"schema": "zerotax.advise/1", "zerotax_version": "0.2.0", "started": "2026-11-20T10:00:00Z",
             "environment": sample.run(1)["environment"], "recommendation": {"sentence": "Planted sentence."},
             "remedies": [{"name": "glibc: much", "ratios": {"cpu": ONE, "idle": ONE, "memory": ONE}},
-                         {"name": "glibc: little", "ratios": {"cpu": {"median": 0.8}, "idle": {"median": 4}, "memory": {"na": ""}}},
+                         {"name": "glibc: little", "ratios": {"cpu": {"median": 0.8}, "idle": {"median": 4}, "memory": ONE}},
                          {"name": "glibc: broken", "ratios": {"cpu": {"na": ""}, "idle": {"na": ""}, "memory": {"na": ""}}}],
             "frontier": {"steer": "faults", "rule": "Planted rule.", "levers": [],
                          "members": [member("glibc: much", 0.1, 48 * MIB, knee=True), member(None, 0.9, 8 * MIB)]}}

@@ -13,6 +13,8 @@ namespace {
 
 /// Smallest relative change that a sentence names.
 constexpr double kNamed = 0.02;
+/// With this width, a row of the table has at most 80 columns.
+constexpr std::size_t kWidestName = 38;
 
 Figures medians(const Advice& advice, std::size_t candidate) {
   Figures figures;
@@ -131,7 +133,7 @@ Table frontier_table(const FrontierFound& frontier) {
                right_text(mean ? "mean" : "idle", 8),
                right_text("peak", 8)});
   for (const FrontierMember& member : frontier.members) {
-    const std::string name = member.remedy.value_or("today: unchanged");
+    const std::string name = first_characters(member.remedy.value_or("today: unchanged"), kWidestName);
     std::vector<Cell> cells{(member.is_knee ? "* " : "  ") + name};
     for (const Goal goal : {Goal::kCpu, Goal::kFaults, Goal::kIdle, Goal::kMemory}) {
       const auto value = figure_of(member.figures, goal);
