@@ -9,7 +9,7 @@ zerotax=build/bin/zerotax
 python=/usr/bin/python3
 
 # Each part is a function with the part's name. The function writes into the folder $1.
-all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page prove"
+all_parts="study refill loop benchmarks recv_buffer clients fork_after_calloc fork snapshot contract cow profile policies programs bill advise frontier production tour stress reports compare crossover check_alarms program_alarms attachments workloads releases machines outside_overhead report_page prove"
 
 study() {
   rm -rf "$1/study"
@@ -109,6 +109,9 @@ bill() {
 tour() { docs/examples/tour.sh "$1/tour"; }
 
 advise() { docs/examples/advise.sh "$1/advise"; }
+
+# Takes half an hour: five searches for each of five programs.
+frontier() { docs/examples/advise.sh --frontier 5 "$1/frontier"; }
 
 production() { docs/examples/production.sh "$1/production"; }
 

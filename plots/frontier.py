@@ -25,6 +25,7 @@ SCHEMA = "zerotax.advise/1"
 REMEDY = "give the file of `zerotax advise --frontier --json FILE`"
 LEFT, HEIGHT, BELOW = 1.0, 3.6, 0.75   # inches
 TODAY, KNEE, OTHER = "#6B6B6B", "#A9371F", "#0063A2"
+TRIED = "#B8B8B8"
 
 
 def load(source: str | Path) -> Results:
@@ -46,13 +47,26 @@ def interval(member: dict[str, Any], key: str, value: float) -> tuple[float, flo
     return (value * max(0.0, 1 - ratio["low"] / ratio["median"]), value * max(0.0, ratio["high"] / ratio["median"] - 1))
 
 
+def tried(document: dict[str, Any], today: dict[str, Any]) -> list[tuple[float, float]]:
+    """Returns memory and CPU time of each setting that ran and is no member, from its ratios to the unchanged program."""
+    members = {member["remedy"] for member in document["frontier"]["members"]}
+    idle = "idle" if memory_of(today) == today["figures"].get("idle_bytes") else "memory"
+    ratios = [each["ratios"] for each in document["remedies"] if each["name"] not in members]
+    return [(memory_of(today) * each[idle]["median"], today["figures"]["cpu_s"] * 1e9 * each["cpu"]["median"])
+            for each in ratios if "median" in each.get(idle, {}) and "median" in each["cpu"]]
+
+
 def draw(results: Results) -> Figure:
     """Draws the figure: a point with intervals for each member. Both axes start at zero."""
     document = document_of(results, FILE, SCHEMA, REMEDY)
     found = document.get("frontier")
     if not found:
         raise NothingToDraw(f"{results.source}: contains no frontier; {REMEDY}")
-    notes = ["Bars are 95 % intervals of the ratio to the unchanged program.", found["rule"]]
+    members = found["members"]
+    [today] = [member for member in members if member["remedy"] is None]
+    others = tried(document, today)
+    notes = ["Bars are 95 % intervals of the ratio to the unchanged program. Small dots are settings of one to three runs.",
+             found["rule"]]
     page = Layout(document["recommendation"]["sentence"].removesuffix("."), Results(results.source, document, []),
                   [note for note in notes if note])
     figure = page.figure(HEIGHT + BELOW)
@@ -60,8 +74,10 @@ def draw(results: Results) -> Figure:
     axes = figure.add_axes((LEFT / WIDTH, (page.foot + BELOW) / height, (WIDTH - LEFT - MARGIN) / WIDTH,
                             (HEIGHT - 0.25) / height))
     axes.grid(True)
-    members = found["members"]
     most = max(memory_of(member) for member in members)
+    slowest = max(float(member["figures"]["cpu_s"]) for member in members) * 1e9
+    dots = [(x, y) for x, y in others if x <= most * 1.15 and y <= slowest * 1.25]
+    axes.scatter([x for x, _ in dots], [y for _, y in dots], s=14, color=TRIED, zorder=1)
     for member in members:
         x, y = memory_of(member), float(member["figures"]["cpu_s"]) * 1e9
         colour = TODAY if member["remedy"] is None else KNEE if member["knee"] else OTHER
@@ -71,10 +87,11 @@ def draw(results: Results) -> Figure:
                       marker="o" if member["remedy"] else "s", markersize=7)
         name = member["remedy"] or "today: unchanged"
         side = ("left", "center", "right", "right")[int(3 * x / most)]   # the text stays within the axes
-        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), xytext=(0, 9), textcoords="offset points",
+        axes.annotate(f"{name} ({time_text(y)}, {size_text(x)})", (x, y), textcoords="offset points",
+                      xytext=(0, 9 if member["remedy"] else -17),
                       fontsize=9, color=colour, ha=side)
     axes.set_xlim(0, most * 1.15)
-    axes.set_ylim(0, max(float(member["figures"]["cpu_s"]) for member in members) * 1.25e9)
+    axes.set_ylim(0, slowest * 1.25)
     step = 2.0 ** max(0, int(most // 3).bit_length() - 1)
     places = [step * n for n in range(int(most * 1.15 // step) + 1)]
     axes.set_xticks(places, [tick_size_text(place) if place else "0" for place in places])

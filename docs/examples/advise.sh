@@ -3,16 +3,29 @@
 #
 #   docs/examples/advise.sh FOLDER [NAME]...   writes NAME.json, NAME.md, NAME.out (output in the terminal) and NAME.txt
 #                                              (times by hand) to FOLDER
+#   docs/examples/advise.sh --frontier TIMES FOLDER [NAME]...
+#                                              runs advise --frontier TIMES times on each program; writes NAME.json,
+#                                              NAME.svg and NAME.txt (output in the terminal) of the first time, and
+#                                              adds a line to knees.txt each time
 #
-# Without a name, the script runs all: numpy gcc redis sqlite3 node git
+# Without a name, the script runs all: numpy gcc redis sqlite3 node git (--frontier: redis numpy pages node git-log)
 set -eu
+times=0
+programs="numpy gcc redis sqlite3 node git"
+if [ "${1-}" = --frontier ]; then
+  times=$2
+  programs="redis numpy pages node git-log"
+  shift 2
+fi
 cd "$(dirname "$0")/../.."
 zerotax=$PWD/build/bin/zerotax
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- numpy gcc redis sqlite3 node git
+# shellcheck disable=SC2086  # the words are meant to be split
+[ $# -gt 0 ] || set -- $programs
 work=$(mktemp -d)
+head=$(git rev-parse HEAD)
 trap 'rm -rf "$work"' EXIT
 
 cat >"$work/numpy_rounds.py" <<'TEXT'
@@ -41,6 +54,26 @@ for (let i = 0; i < 400; ++i) sum += Buffer.alloc(4 << 20).length;
 console.log(sum);
 TEXT
 
+cat >"$work/pages.py" <<'TEXT'
+import http.server
+import json
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = json.dumps([{"row": i, "text": "x" * 200} for i in range(6000)]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+http.server.ThreadingHTTPServer(("127.0.0.1", 7094), Pages).serve_forever()
+TEXT
+
 cat >"$work/load.sh" <<'TEXT'
 redis-benchmark -p 7093 -q -n 20000 -d 10000 -r 4000 -t set,get >/dev/null &&
 redis-cli -p 7093 bgsave >/dev/null &&
@@ -60,8 +93,10 @@ with() {
     sqlite3) "$@" sqlite3 :memory: ;;
     node) "$@" node "$work/buffers.js" ;;
     git) "$@" git pack-objects --no-reuse-object --threads=1 --all --stdout -q ;;
+    git-log) "$@" git log -p -n 500 "$head" ;;
+    pages) "$@" /usr/bin/python3 "$work/pages.py" ;;
     *)
-      echo "advise.sh: unknown program '$name' (choose: numpy gcc redis sqlite3 node git)" >&2
+      echo "advise.sh: unknown program '$name' (choose: numpy gcc redis sqlite3 node git git-log pages)" >&2
       exit 2
       ;;
   esac
@@ -87,16 +122,54 @@ print(*(each["line"] for each in advice["remedies"] if each["name"] == advice["r
   done 2>"$folder/$1.txt"
 }
 
+# Runs advise on the named program, with the remaining arguments as options.
+advise() {
+  name=$1
+  shift
+  case "$name" in
+    sqlite3) set -- "$@" --input "$work/statements.sql" ;;
+    redis)
+      load="sh $work/load.sh"
+      [ "$times" -eq 0 ] || load="redis-benchmark -p 7093 -q -n 5000 -d 100000 -r 200 -t set,get >/dev/null"
+      set -- "$@" --ready "redis-cli -p 7093 ping | grep -q PONG" --load "$load"
+      ;;
+    pages)
+      set -- "$@" --ready "curl -sf http://127.0.0.1:7094/ >/dev/null" \
+        --load "curl -sf --no-progress-meter --parallel --parallel-max 8 'http://127.0.0.1:7094/[1-40]' >/dev/null"
+      ;;
+  esac
+  with "$name" "$zerotax" advise "$@" --
+}
+
+# Searches the frontier of the named program. Adds to knees.txt the time of the search divided by the program's time, the
+# number of runs, the predicted time, and the recommended setting.
+frontier() {
+  file=$folder/$1
+  [ "$2" = 1 ] || file=$work/again
+  began=$(date +%s)
+  advise "$1" --frontier --settings-only --plot --json "$file.json" --svg "$file.svg" >"$file.txt" 2>"$work/messages" || {
+    cat "$work/messages" >&2
+    exit 1
+  }
+  /usr/bin/python3 -c '
+import json, re, sys
+name, file, seconds, messages = sys.argv[1:]
+advice = json.load(open(file))
+program = advice["present"]["figures"]["wall_s"]
+runs = len(advice["runs"])
+[said] = re.findall("zerotax: (at most .*)", open(messages).read()) or ["nothing"]
+[knee] = [each["line"] for each in advice["frontier"]["members"] if each["knee"]] or ["nothing helps"]
+print(f"{name}: {int(seconds) / program:.0f} times the {program:.2f} s of the program, {runs} runs (said: {said}); {knee}")
+' "$1" "$file.json" "$(($(date +%s) - began))" "$work/messages" >>"$folder/knees.txt"
+}
+
 for program in "$@"; do
   echo "advise.sh: $program" >&2
+  time=0
+  while [ $((time += 1)) -le "$times" ]; do frontier "$program" $time; done
+  [ "$times" -eq 0 ] || continue
+  advise "$program" --json "$folder/$program.json" --markdown "$folder/$program.md" >"$folder/$program.out"
   input=/dev/null
   [ "$program" != sqlite3 ] || input=$work/statements.sql
-  set -- --json "$folder/$program.json" --markdown "$folder/$program.md"
-  [ "$program" != sqlite3 ] || set -- "$@" --input "$input"
-  if [ "$program" = redis ]; then
-    with redis "$zerotax" advise "$@" --ready "redis-cli -p 7093 ping | grep -q PONG" --load "sh $work/load.sh" -- >"$folder/$program.out"
-  else
-    with "$program" "$zerotax" advise "$@" -- >"$folder/$program.out"
-    by_hand "$program" "$input"
-  fi
+  case "$program" in redis | pages) ;; *) by_hand "$program" "$input" ;; esac
 done

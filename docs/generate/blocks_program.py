@@ -11,6 +11,7 @@ from zerotax_plots.bill import bounds
 from zerotax_plots.units import count_text, counted_text, number_text, percent_text, size_text, time_text
 
 ADVISED = ("numpy", "node", "gcc", "redis", "sqlite3", "git")
+FRONTIERS = ("node", "numpy", "git-log", "redis", "pages")   # frontier/NAME.json
 WORDS = {"nothing_helps": "nothing helps", "nothing_to_gain": "nothing to gain", "unknown": "n/a"}
 SHOWN = ("glibc", "glibc-raised", "adaptive")
 PROMISES = {"faults_kept": "faults", "cpu_kept": "CPU", "faster_kept": "slower than default glibc", "memory_kept": "memory"}
@@ -45,6 +46,34 @@ def advice_row(name: str) -> list[str]:
 def advised_block() -> str:
     """Returns a row for each program."""
     return table(["program", "advice", "CPU time", "ratio", "CPU time by hand"], [advice_row(name) for name in ADVISED])
+
+
+# advise --frontier: the recommended settings, and how often the search recommends the same setting
+
+
+def knees_of(name: str) -> list[tuple[int, str]]:
+    """Returns each search of a program: its time as a multiple of the program's time, and the recommended setting."""
+    lines = (REFERENCE / "frontier" / "knees.txt").read_text(encoding="utf-8")
+    return [(int(times), knee) for times, knee in re.findall(rf"^{name}: (\d+) times .*; (.*)$", lines, re.MULTILINE)]
+
+
+def frontier_row(name: str) -> list[str]:
+    """Returns the row of one program: the recommended setting with its ratios, and the number of equal searches."""
+    members = reference(f"frontier/{name}.json")["frontier"]["members"]
+    [ratios] = [member["ratios"] for member in members if member["knee"]] or [{}]
+    knees = [knee for _, knee in knees_of(name)]
+    usual = statistics.mode(knees)
+    cells = [number_text(ratios[key]["median"]) if ratios else "" for key in ("cpu", "faults", "idle", "memory")]
+    return [name, usual if usual.startswith("nothing") else f"`{usual}`", *cells, f"{knees.count(usual)} of {len(knees)}"]
+
+
+@block("docs/advise.md", "/frontier")
+def frontier_block() -> str:
+    """Returns a row for each program, and the time of the longest search."""
+    longest = max(times for name in FRONTIERS for times, _ in knees_of(name))
+    head = ["program", "setting", "CPU", "faults", "idle", "peak", "same in"]
+    return (table(head, [frontier_row(name) for name in FRONTIERS]) +
+            f"\n\nThe longest search took {longest} times the program's time.")
 
 
 # largecache: real programs under largecache and under glibc

@@ -42,6 +42,7 @@ READ = [
     Screen("advise: a remedy", f"advise --read {REFERENCE}/advise/numpy.json"),
     Screen("advise: nothing helps", f"advise --read {REFERENCE}/advise/gcc.json"),
     Screen("advise: nothing to gain", f"advise --read {REFERENCE}/advise/git.json"),
+    Screen("advise: a frontier", f"advise --read {REFERENCE}/frontier/redis.json"),
     Screen("thresholds: all allocators", f"thresholds --read {REFERENCE}/thresholds.json"),
     Screen("thresholds: one allocator", f"thresholds --read {REFERENCE}/thresholds.json --allocator jemalloc"),
     Screen("findings", f"findings {REFERENCE}"),

@@ -27,6 +27,9 @@ def member(remedy: str | None, cpu_s: float, idle: Any, knee: bool = False) -> d
 
 DOCUMENT = {"schema": "zerotax.advise/1", "zerotax_version": "0.2.0", "started": "2026-11-20T10:00:00Z",
             "environment": sample.run(1)["environment"], "recommendation": {"sentence": "Planted sentence."},
+            "remedies": [{"name": "glibc: much", "ratios": {"cpu": ONE, "idle": ONE, "memory": ONE}},
+                         {"name": "glibc: little", "ratios": {"cpu": {"median": 0.8}, "idle": {"median": 4}, "memory": ONE}},
+                         {"name": "glibc: broken", "ratios": {"cpu": {"na": ""}, "idle": {"na": ""}, "memory": {"na": ""}}}],
             "frontier": {"steer": "faults", "rule": "Planted rule.", "levers": [],
                          "members": [member("glibc: much", 0.1, 48 * MIB, knee=True), member(None, 0.9, 8 * MIB)]}}
 
@@ -45,6 +48,11 @@ def test_each_member_is_at_its_cpu_time_and_memory(tmp_path: Path) -> None:
     labels = {text.get_text() for text in figure.axes[0].texts}
     assert labels == {"glibc: much (100 ms, 48 MiB)", "today: unchanged (900 ms, 8 MiB)"}
     assert figure.axes[0].get_xlabel() == "memory at idle"
+
+
+def test_the_other_settings_are_small_dots(tmp_path: Path) -> None:
+    [dots] = drawn(tmp_path, DOCUMENT).axes[0].collections[:1]
+    assert dots.get_offsets().tolist() == [[32.0 * MIB, pytest.approx(0.72e9)]]
 
 
 def test_unknown_memory_at_idle_is_drawn_as_the_peak(tmp_path: Path) -> None:

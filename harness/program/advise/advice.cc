@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -102,12 +103,18 @@ void choose(Advice& advice, const Others& others) {
   advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
 }
 
-void announce(std::size_t runs, double wall_s) {
+/// Limit of the time of a search for the frontier: a multiple of the program's time, or kLeastTime_s if that is more.
+/// With the recordings, the advice on a program of a second takes less than six minutes.
+constexpr double kMostTime = 330;
+constexpr double kLeastTime_s = 60;
+
+/// Announces a search of at most `runs` runs, and at most `most_s` seconds, if the search may take long.
+void announce(std::size_t runs, double run_s, double most_s = std::numeric_limits<double>::infinity()) {
   constexpr double kWorthSaying_s = 20;
-  const double seconds = static_cast<double>(runs) * wall_s;
+  const double seconds = std::min(static_cast<double>(runs) * run_s, most_s);
   if (seconds < kWorthSaying_s) return;
-  print_text(stderr, "zerotax: at most {} runs of {} each, about {} in total\n", runs, format_ns(wall_s * 1e9),
-             format_duration(seconds));
+  print_text(stderr, "zerotax: at most {:.0f} runs of {} each, about {} in total\n", std::ceil(seconds / run_s),
+             format_ns(run_s * 1e9), format_duration(seconds));
 }
 
 Recording record_or_not(TargetRunner& runner, const TargetRunner::Variables& variables,
@@ -132,14 +139,15 @@ void search(Advice& advice, TargetRunner& runner, const std::vector<TargetRunner
   SearchRuns runs(run, [&](std::size_t candidate) { return remedies[candidate].name; });
   SearchMethod& method = advice.request.method;
   if (!advice.frontier) {
-    announce(most_runs(candidates, method), runner.wall_s());
+    announce(most_runs(candidates, method), runner.run_s());
     advice.result = search_remedies(candidates, method, runs.run(), runs.on_part());
     return;
   }
   std::vector<Axis> axes;
   for (const ChosenLever& lever : advice.levers) axes.push_back(lever.axis);
-  announce(most_frontier_runs(candidates, axes, *advice.frontier), runner.wall_s());
-  advice.found = search_frontier(candidates, axes, *advice.frontier, runs.run(), runs.on_part());
+  advice.frontier->most_s = std::max(kLeastTime_s, kMostTime * runner.wall_s());
+  const auto on_estimate = [&](std::size_t most, double run_s) { announce(most, run_s, advice.frontier->most_s); };
+  advice.found = search_frontier(candidates, axes, *advice.frontier, runs.run(), runs.on_part(), on_estimate);
   advice.result = std::move(advice.found.search);
   method.goal = advice.found.goal;
 }

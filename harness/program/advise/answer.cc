@@ -250,6 +250,9 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
           std::find_if(lever.alone.begin(), lever.alone.end(), [](const PartAloneFound& part) { return part.harms; });
       if (harmful != lever.alone.end()) all.push_back(harmful->sentence);
     }
+    if (const std::size_t left = advice.frontier->left_out.size(); left != 0) {
+      all.push_back(fmt::format("The time was over before {} could be tried.", format_counted(left, "setting")));
+    }
   }
   if (recommended.why) {
     all.emplace_back(
@@ -319,14 +322,14 @@ std::string headline(const AdviceResult& advice) {
     return fmt::format("No remedy for {} is known yet: {}.", subject, tried) + unchanged_text(advice);
   if (advice.remedies.empty())
     return fmt::format("Nothing helps {}: no remedy is known for its zeroing.", subject) + unchanged_text(advice);
+  const char* const less =
+      advice.frontier && !advice.frontier->wanted ? "CPU time or memory" : goal_words(advice.method.goal);
   if (advice.frontier && advice.frontier->members.size() > 1) {
-    return fmt::format("{} of {}: each setting that takes less of one metric takes too much of another.", tried,
-                       subject) +
+    return fmt::format("{} of {}: none is proven to take less {} without too much of another metric.", tried, subject,
+                       less) +
            unchanged_text(advice);
   }
-  const bool any_goal = advice.frontier && !advice.frontier->wanted;
-  return fmt::format("Nothing helps {}: {}, and none is confirmed to take less {}.", subject, tried,
-                     any_goal ? "CPU time or memory" : goal_words(advice.method.goal)) +
+  return fmt::format("Nothing helps {}: {}, and none is confirmed to take less {}.", subject, tried, less) +
          unchanged_text(advice);
 }
 

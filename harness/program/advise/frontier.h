@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct FrontierMethod : SearchMethod {
                                            ///< time, memory at idle and peak memory
   std::optional<double> most_extra_bytes;  ///< memory that a recommended member may take beyond the unchanged program,
                                            ///< at the peak and at idle; without it, memory_ratio limits the peak
+  double most_s = std::numeric_limits<double>::infinity();  ///< limit of the elapsed time of all runs, in seconds
 };
 
 /// A value of an axis that keeps kKept of the best gain of a metric, and is the nearest to the end without the gain.
@@ -45,6 +47,7 @@ struct FrontierResult {
   std::vector<std::pair<Goal, std::size_t>> knees;  ///< knees for other goals, if they are other members
   std::vector<PartAlone> alone;
   std::vector<SufficientValue> sufficient;
+  std::vector<std::size_t> left_out;  ///< candidates that the limit of time left out
 };
 
 /// Maximum number of members, without the unchanged program.
@@ -52,9 +55,9 @@ inline constexpr std::size_t kMostMembers = 6;
 /// Share of the best gain that a sufficient value, and the knee, must keep.
 inline constexpr double kKept = 0.95;
 
-/// Returns the maximum number of runs of the search.
-std::size_t most_frontier_runs(const std::vector<Candidate>& candidates, const std::vector<Axis>& axes,
-                               const FrontierMethod& method);
+/// Called after the first unchanged runs, with the maximum number of runs of the search if most_s does not end it, and
+/// with the elapsed time of an unchanged run in seconds.
+using OnEstimate = std::function<void(std::size_t most_runs, double run_s)>;
 
 /// Returns whether a candidate is within the limit of memory.
 bool is_within(const SearchResult& result, const FrontierMethod& method, std::size_t candidate);
@@ -62,7 +65,8 @@ bool is_within(const SearchResult& result, const FrontierMethod& method, std::si
 /// Searches for the values that nothing beats in cost, memory at idle and peak memory together (docs/advise.md). Tries
 /// both ends of each axis and each candidate without an axis. Where an end gains, bisection finds the value nearest to
 /// the other end that keeps kKept of the gain. Rounds of all members and the unchanged program give intervals.
-FrontierResult search_frontier(const std::vector<Candidate>& candidates, const std::vector<Axis>& axes,
-                               const FrontierMethod& method, const RunOnce& run, const OnPart& on_part);
+FrontierResult search_frontier(
+    const std::vector<Candidate>& candidates, const std::vector<Axis>& axes, const FrontierMethod& method,
+    const RunOnce& run, const OnPart& on_part, const OnEstimate& on_estimate = [](std::size_t, double) {});
 
 }  // namespace zerotax::advise

@@ -14,6 +14,8 @@ namespace {
 /// Relative gain of memory that counts, if it is also kNoticeable bytes.
 constexpr double kMemoryBand = 0.10;
 constexpr double kNoticeable = 1 << 20;
+/// Difference in cost that a single run under a setting may have by chance, although unchanged runs differ less.
+constexpr double kSlack = 0.02;
 
 }  // namespace
 
@@ -40,6 +42,10 @@ std::optional<double> FrontierChoice::ratio(std::size_t candidate, Goal goal) co
   }
   const auto ratios = ratios_to_neighbours(found_.search.runs, candidates_.size(), goal);
   if (!worked(candidate) || ratios[candidate].empty()) return std::nullopt;
+  // Unlike times, faults and memory do not drift with the machine, and single runs may be unusual.
+  if (goal == Goal::kFaults || is_memory(goal)) {
+    return median_figure(found_.search.runs, candidate, goal) / present_figure(goal);
+  }
   return std::exp(median(ratios[candidate]));
 }
 
@@ -70,8 +76,12 @@ bool FrontierChoice::exceeds(std::size_t candidate) const {
   return !is_sufficient(candidate) && std::find(exceeding_.begin(), exceeding_.end(), candidate) != exceeding_.end();
 }
 
+double FrontierChoice::slack(Goal goal) const {
+  return is_memory(goal) ? tolerance(goal) : std::max(kSlack, 2 * noise_of_present(found_.search.runs, goal));
+}
+
 double FrontierChoice::tolerance(Goal goal) const {
-  if (!is_memory(goal)) return std::max(method_.near, 2 * noise_of_present(found_.search.runs, goal));
+  if (!is_memory(goal)) return std::max(method_.near, slack(goal));
   // A mean depends on the times of the samples.
   const bool is_mean =
       goal == Goal::kIdle && found_.search.runs.front().trial.figures.idle_measure == IdleMeasure::kMean;
@@ -95,7 +105,7 @@ bool FrontierChoice::keeps_limit(std::size_t candidate) const {
   return !method_.most_extra_bytes || is_within(found_.search, method_, candidate);
 }
 
-void FrontierChoice::choose_members() {
+void FrontierChoice::choose_members(std::size_t most) {
   std::vector<std::size_t> tried;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     if (worked(i) && !exceeds(i) && keeps_limit(i)) tried.push_back(i);
@@ -117,7 +127,7 @@ void FrontierChoice::choose_members() {
   };
   std::stable_sort(members.begin(), members.end(), by(found_.steer));
   // The cheapest member of each metric stays. Of the others, the member nearest in cost to its neighbors goes first.
-  while (members.size() > kMostMembers) {
+  while (members.size() > most) {
     std::size_t least = 0;
     double smallest = 1e9;
     for (std::size_t i = 1; i + 1 < members.size(); ++i) {
@@ -145,26 +155,28 @@ bool FrontierChoice::is_less(std::size_t member, Goal goal) const {
 
 std::optional<std::size_t> FrontierChoice::knee(Goal goal, bool at_any_price) const {
   std::vector<std::size_t> able;
-  double best = 1;
+  const auto gain = [&](std::size_t member) { return 1 - ratio(member, goal).value_or(1); };
   for (const std::size_t member : found_.members) {
     if (!is_less(member, goal) || !is_within(found_.search, method_, member)) continue;
     if (!at_any_price && is_memory(goal) && ratio(member, Goal::kCpu).value_or(1) > method_.other_ratio) continue;
     able.push_back(member);
-    best = std::min(best, ratio(member, goal).value_or(1));
   }
-  std::erase_if(able, [&](std::size_t member) {
+  if (able.empty()) return std::nullopt;
+  const auto half_interval = [&](std::size_t member) {
     const Interval& interval = verdict_of(*pairs_of(member), goal).interval95;
-    const double half = (std::exp(interval.high) - std::exp(interval.low)) / 2;
-    return 1 - ratio(member, goal).value_or(1) < kKept * (1 - best) - half;
-  });
+    return (std::exp(interval.high) - std::exp(interval.low)) / 2;
+  };
+  const std::size_t best =
+      *std::max_element(able.begin(), able.end(), [&](std::size_t a, std::size_t b) { return gain(a) < gain(b); });
+  const double needed = kKept * gain(best) - half_interval(best);
+  std::erase_if(able, [&](std::size_t member) { return gain(member) + half_interval(member) < needed; });
   const Goal price = is_memory(goal) ? Goal::kCpu : present_figure(Goal::kIdle) != 0 ? Goal::kIdle : Goal::kMemory;
   const auto costs = [&](std::size_t member) { return ratio(member, price).value_or(1); };
-  std::optional<std::size_t> chosen;
-  for (const std::size_t member : able) {
-    const bool equal = chosen && std::abs(costs(member) - costs(*chosen)) <= tolerance(price);
-    if (!chosen || (equal ? complexity(member) < complexity(*chosen) : costs(member) < costs(*chosen))) chosen = member;
-  }
-  return chosen;
+  const double least = costs(
+      *std::min_element(able.begin(), able.end(), [&](std::size_t a, std::size_t b) { return costs(a) < costs(b); }));
+  std::erase_if(able, [&](std::size_t member) { return costs(member) > least + tolerance(price); });
+  return *std::min_element(able.begin(), able.end(),
+                           [&](std::size_t a, std::size_t b) { return complexity(a) < complexity(b); });
 }
 
 void FrontierChoice::finish() {

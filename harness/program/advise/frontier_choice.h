@@ -18,12 +18,14 @@ class FrontierChoice {
   /// Returns a candidate's metric as a multiple of the unchanged program's; nothing if there is no run with the metric.
   [[nodiscard]] std::optional<double> ratio(std::size_t candidate, Goal goal) const;
   [[nodiscard]] bool is_gain(double gain, Goal goal) const;
+  /// Returns how much less than kKept of the best gain a sufficient value may gain, as a share of the unchanged metric.
+  [[nodiscard]] double slack(Goal goal) const;
   /// Whether a member is proven to take less of a metric than the unchanged program.
   [[nodiscard]] bool is_proven_less(std::size_t member) const;
   /// Whether a candidate takes no more memory than --max-memory permits.
   [[nodiscard]] bool keeps_limit(std::size_t candidate) const;
-  /// Chooses the members from all candidates that ran.
-  void choose_members();
+  /// Chooses at most `most` members from all candidates that ran.
+  void choose_members(std::size_t most);
   /// Chooses the knees, and completes the standings.
   void finish();
   /// Leaves out a value between a better end and its sufficient value. Such a value gains hardly more.
@@ -37,7 +39,7 @@ class FrontierChoice {
   [[nodiscard]] bool is_sufficient(std::size_t candidate) const;
   /// Whether a value exceeds a sufficient value of its axis. Such a value is no member, because it gains hardly more.
   [[nodiscard]] bool exceeds(std::size_t candidate) const;
-  /// Returns the differences that do not count: a share of the unchanged cost, or bytes.
+  /// Returns the differences that do not count, as a share of the unchanged metric.
   [[nodiscard]] double tolerance(Goal goal) const;
   /// Whether `one` is nowhere worse than `other`, and better or simpler.
   [[nodiscard]] bool beats(std::size_t one, std::size_t other) const;

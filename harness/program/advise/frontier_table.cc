@@ -13,6 +13,8 @@ namespace {
 
 /// Smallest relative change that a sentence names.
 constexpr double kNamed = 0.02;
+/// With this width, a row of the table has at most 80 columns.
+constexpr std::size_t kWidestName = 38;
 
 Figures medians(const Advice& advice, std::size_t candidate) {
   Figures figures;
@@ -119,6 +121,7 @@ FrontierFound frontier_found(const Advice& advice) {
                                   [&](const FrontierMember& each) { return costs(each) > costs(today); });
   found.members.insert(place, std::move(today));
   for (std::size_t at = 0; at < advice.levers.size(); ++at) found.levers.push_back(lever_tried(advice, at));
+  for (const std::size_t each : advice.found.left_out) found.left_out.push_back(advice.catalogue.remedies[each].name);
   return found;
 }
 
@@ -130,7 +133,7 @@ Table frontier_table(const FrontierFound& frontier) {
                right_text(mean ? "mean" : "idle", 8),
                right_text("peak", 8)});
   for (const FrontierMember& member : frontier.members) {
-    const std::string name = member.remedy.value_or("today: unchanged");
+    const std::string name = first_characters(member.remedy.value_or("today: unchanged"), kWidestName);
     std::vector<Cell> cells{(member.is_knee ? "* " : "  ") + name};
     for (const Goal goal : {Goal::kCpu, Goal::kFaults, Goal::kIdle, Goal::kMemory}) {
       const auto value = figure_of(member.figures, goal);
@@ -157,6 +160,9 @@ std::string frontier_text(const FrontierFound& frontier) {
         "  ", "    ");
     for (const std::string& sentence : lever.sufficient) text += wrap(sentence, "    ", "    ");
     for (const PartAloneFound& part : lever.alone) text += wrap(part.sentence, "    ", "    ");
+  }
+  if (!frontier.left_out.empty()) {
+    text += wrap(fmt::format("Left out, because the time was over: {}.", fmt::join(frontier.left_out, "; ")));
   }
   return text;
 }

@@ -248,6 +248,10 @@ struct FrontierFound {
   FIELD(std::vector<FrontierMember>, members,
         "The Pareto set of cost, memory at idle and peak memory, in the order of cost, and the unchanged program.");
   FIELD(std::vector<LeverTried>, levers, "The levers of the program's allocator.");
+  FIELD(std::vector<std::string>, left_out,
+        "Names of the remedies that were left out because the search may take at most 330 times the program's time, or "
+        "a minute. Absent from earlier files.",
+        kLater);
 };
 
 struct AdviceResult : DocumentHead {

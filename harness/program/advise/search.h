@@ -65,6 +65,7 @@ struct Trial {
   End end = End::kOk;
   std::string why;  ///< reason for kFailed and kMoreMemory
   Figures figures;
+  double took_s = 0;  ///< elapsed time of the run; for a server, with its start and the wait for its memory at idle
 };
 ENUM_WORDS(Trial::End, "ok", "failed", "more_memory", "changed_output", "stopped")
 

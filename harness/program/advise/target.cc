@@ -12,6 +12,7 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "judge/evidence.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "replay/run.h"
 
@@ -53,11 +54,15 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
   // The first of the unchanged runs that wait are warm-ups.
   const unsigned waits = variables.empty() ? 4 : 1;
   command.wait_until_idle = target_.is_server() && (target_.idle || runs_[variables]++ < waits);
-  const double patience = longest_s_ == 0 ? target_.timeout_s : std::max(kLeastPatience_s, kPatience * longest_s_);
+  // An unchanged run ends the advice if it fails, so it may take long on a machine that is busy for a moment.
+  const bool is_trial = longest_s_ != 0 && !(variables.empty() && launcher.empty());
+  const double patience = is_trial ? std::max(kLeastPatience_s, kPatience * longest_s_) : target_.timeout_s;
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
   command.sum_memory = true;
   command.memory_limit = memory_limit;
+  const std::int64_t began_ns = monotonic_ns();
   MeteredRun run = run_metered(command);
+  last_took_s_ = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
   last_output_ = command.output == output && run.end == MeteredRun::End::kEnded ? hash_of_file(output) : 0;
   return run;
 }
@@ -100,6 +105,7 @@ Trial TargetRunner::run(const Variables& variables, const Words& launcher) {
     last_tried_ += (last_tried_.empty() ? "" : " ") + key + "=" + shell_word(value);
   if (run.end != MeteredRun::End::kMemory) return trial_of(run);
   Trial trial;
+  trial.took_s = last_took_s_;
   trial.end = Trial::End::kMoreMemory;
   trial.why = fmt::format("ended because it took more than {}: {}", format_size(limit),
                           limit == trial_memory(static_cast<std::uint64_t>(peak_bytes_))
@@ -110,6 +116,7 @@ Trial TargetRunner::run(const Variables& variables, const Words& launcher) {
 
 Trial TargetRunner::trial_of(const MeteredRun& run) const {
   Trial trial;
+  trial.took_s = last_took_s_;
   if (run.end == MeteredRun::End::kStopped) {
     trial.end = Trial::End::kStopped;
     return trial;
@@ -156,6 +163,7 @@ Trial TargetRunner::run_present() {
   if (trial.end == Trial::End::kOk) {
     if (!reference_) reference_ = last_output_;
     longest_s_ = std::max(longest_s_, trial.figures.wall_s);
+    run_s_ = std::max(run_s_, trial.took_s);
     peak_bytes_ = std::max(peak_bytes_, trial.figures.peak_bytes);
   }
   return trial;

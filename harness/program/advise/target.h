@@ -48,8 +48,10 @@ class TargetRunner {
   [[nodiscard]] bool same_output() const { return target_.ignore_output || last_output_ == reference_; }
 
   [[nodiscard]] const Target& target() const { return target_; }
-  /// Wall time of the longest unchanged run so far, in seconds.
+  /// Wall time (Figures::wall_s) of the longest unchanged run so far, in seconds.
   [[nodiscard]] double wall_s() const { return longest_s_; }
+  /// Elapsed time (Trial::took_s) of the longest unchanged run so far, in seconds.
+  [[nodiscard]] double run_s() const { return run_s_; }
 
  private:
   [[nodiscard]] Trial trial_of(const MeteredRun& run) const;
@@ -64,6 +66,8 @@ class TargetRunner {
   std::optional<std::uint64_t> reference_;  ///< hash of the first unchanged run's output
   std::optional<std::uint64_t> last_output_;
   double longest_s_ = 0;
+  double run_s_ = 0;
+  double last_took_s_ = 0;
   double peak_bytes_ = 0;               ///< peak memory of the unchanged runs
   std::string last_tried_;              ///< variables of the last run with a remedy
   std::map<Variables, unsigned> runs_;  ///< number of runs with these variables

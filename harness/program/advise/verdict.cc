@@ -193,7 +193,8 @@ std::string nothing_text(const Advice& advice) {
                        recorded.tax.advice_is_for_program ? " " + recorded.tax.advice : "");
   }
   if (advice.frontier && !advice.found.members.empty()) {
-    return "No setting is recommended: each that takes less of one metric takes too much of another.";
+    return fmt::format("No setting is recommended: none is proven to take less {} without too much of another metric.",
+                       advice.frontier->wanted ? goal_words(*advice.frontier->wanted) : "CPU time or memory");
   }
   if (advice.frontier) return "No setting is proven to take less CPU time or memory.";
   const std::vector<Standing>& standings = advice.result.standings;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "simulated_program.h"
 
@@ -99,7 +100,8 @@ TEST(Frontier, TheGoalPicksAlongTheSet) {
   FrontierMethod method;
   const FrontierResult fast = levers.search(method);
   EXPECT_EQ(fast.search.winner, 6U);
-  const std::size_t small = levers.axes[1].candidates[0];
+  // The first value of the lever takes 2 MB less, which hardly counts.
+  const std::size_t small = levers.axes[1].candidates[1];
   EXPECT_TRUE(has(fast.members, small));
   method.wanted = Goal::kIdle;
   const FrontierResult found = levers.search(method);
@@ -163,17 +165,112 @@ TEST(Frontier, KeepsWhatIsKnownWhenItIsStopped) {
   }
 }
 
+/// Adds levers whose gains and prices rise with their number.
+void add_many(Levers& levers) {
+  for (std::size_t first = 2; first < 10; ++first) {
+    levers.add(first, {}, {.cpu = 1 - 0.08 * static_cast<double>(first), .idle = 1 + 0.1 * static_cast<double>(first)});
+  }
+}
+
+double time_of(const FrontierResult& found) {
+  double seconds = 0;
+  for (const SearchRun& run : found.search.runs) seconds += run.trial.took_s;
+  return seconds;
+}
+
 TEST(Frontier, TakesNoMoreRunsThanItSays) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Levers levers;
-    for (std::size_t first = 2; first < 10; ++first) {
-      levers.add(first, {},
-                 {.cpu = 1 - 0.08 * static_cast<double>(first), .idle = 1 + 0.1 * static_cast<double>(first)});
-    }
-    const FrontierResult found = levers.search({}, seed);
-    EXPECT_LE(found.search.runs.size(), most_frontier_runs(levers.candidates, levers.axes, {}));
+    add_many(levers);
+    SimulatedProgram program(levers.effects, kNoise, seed);
+    unsigned calls = 0;
+    const auto run = [&](std::size_t candidate) {
+      Trial trial = program(candidate);
+      if (seed % 2 == 0 && ++calls % 2 == 0) trial.figures.faults *= 1.5;  // the faults do not repeat
+      return trial;
+    };
+    std::size_t most = 0;
+    const FrontierResult found = search_frontier(
+        levers.candidates, levers.axes, {}, run, [](const std::string&, std::size_t) {},
+        [&](std::size_t runs, double) { most = runs; });
+    EXPECT_EQ(found.steer, seed % 2 == 0 ? Goal::kCpu : Goal::kFaults);
+    EXPECT_LE(found.search.runs.size(), most);
     EXPECT_LE(found.members.size(), kMostMembers);
+    EXPECT_TRUE(found.left_out.empty());
   }
+}
+
+TEST(Frontier, TakesNoLongerThanItMay) {
+  for (const double most_s : {60.0, 90.0, 150.0, 330.0}) {
+    Levers levers;
+    add_many(levers);
+    FrontierMethod method;
+    method.most_s = most_s;
+    const FrontierResult found = levers.search(method);
+    EXPECT_TRUE(found.search.complete);
+    EXPECT_LE(time_of(found), most_s);
+    EXPECT_EQ(found.left_out.empty(), most_s > 100) << most_s;
+    EXPECT_TRUE(found.search.winner || most_s == 60) << most_s;
+  }
+}
+
+TEST(Frontier, TheLeverWithTheLargestGainIsFirstIfTheTimeIsShort) {
+  Levers levers;
+  for (int i = 0; i < 6; ++i) levers.add(5, {}, {0.8});
+  levers.add(5, {}, {0.2});
+  FrontierMethod method;
+  method.most_s = 50;
+  const FrontierResult found = levers.search(method);
+  EXPECT_EQ(found.search.winner, levers.axes.back().candidates[5]);
+  EXPECT_FALSE(found.left_out.empty());
+  EXPECT_FALSE(has(found.left_out, levers.axes.back().candidates[5]));
+}
+
+TEST(Frontier, TheSameOfSeveralEqualSettingsIsRecommendedEachTime) {
+  Levers levers;
+  levers.add(4, {}, {.cpu = 0.5, .idle = 0.6});
+  levers.add(6, {}, {.cpu = 0.5, .idle = 0.6}, 2);
+  levers.add(2, {}, {.cpu = 0.5, .idle = 0.6});
+  for (Effect& effect : levers.effects) effect.idle = effect.cpu < 1 ? 0.6 : 1;
+  unsigned same = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SimulatedProgram program(levers.effects, 0.03, seed);
+    Random random(seed);
+    const auto run = [&](std::size_t candidate) {
+      Trial trial = program(candidate);
+      trial.figures.faults *= 1 + 0.01 * static_cast<double>(random.below(100)) / 100;
+      trial.figures.idle_bytes = *trial.figures.idle_bytes * (1 + 0.08 * static_cast<double>(random.below(100)) / 100);
+      trial.figures.idle_measure = IdleMeasure::kMean;
+      return trial;
+    };
+    const FrontierResult found =
+        search_frontier(levers.candidates, levers.axes, {}, run, [](const std::string&, std::size_t) {});
+    if (found.search.winner == levers.axes[0].candidates[4]) ++same;
+  }
+  EXPECT_GE(same, 48U);
+}
+
+TEST(Frontier, AnUnusualRunDoesNotDecideBetweenEqualSettings) {
+  Levers levers;
+  levers.add(6, {}, {.cpu = 0.5}, 2);
+  levers.add(4, {}, {.cpu = 0.5});
+  for (Effect& effect : levers.effects) effect.idle = 1;
+  unsigned same = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SimulatedProgram program(levers.effects, 0.02, seed);
+    Random random(seed);
+    const auto run = [&](std::size_t candidate) {
+      Trial trial = program(candidate);
+      if (random.below(8) != 0) return trial;
+      trial.figures.peak_bytes *= 0.9;  // as of a server whose threads happen to share an arena
+      trial.figures.idle_bytes = *trial.figures.idle_bytes * 0.9;
+      return trial;
+    };
+    const FrontierResult found =
+        search_frontier(levers.candidates, levers.axes, {}, run, [](const std::string&, std::size_t) {});
+    if (found.search.winner == levers.axes[1].candidates[4]) ++same;
+  }
+  EXPECT_GE(same, 45U);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 tests find the true values by running the programs under each value.
 """
 
+import json
 import os
+import re
 import subprocess
 
 import pytest
 from advising import PROGRAMS, advise
-from conftest import clean_environment, interrupt, zerotax
+from conftest import ZEROTAX, clean_environment, interrupt, zerotax
 
 MIB = 1 << 20
 LONG = "a search with twelve rounds"
@@ -127,10 +129,24 @@ def test_no_setting_beyond_the_given_memory_is_shown():
 
 def test_what_is_known_of_a_frontier_that_is_interrupted(tmp_path):
     document = tmp_path / "advise.json"
-    command = ["advise", "--frontier", "--settings-only", "--json", document, "--", PROGRAMS / "small_batches", "500"]
-    out, _ = interrupt(*command, after_s=2)
+    # The search announces its time after the first unchanged runs.
+    out, _ = interrupt("advise", "--frontier", "--settings-only", "--json", document, "--", "sleep", "0.2", said="at most")
     assert "interrupted" in out and "today: unchanged" in out
     assert '"complete": false' in document.read_text()
+
+
+def test_the_longest_search_is_announced_before_it_begins(tmp_path):
+    document = tmp_path / "advise.json"
+    command = [ZEROTAX, "advise", "--frontier", "--settings-only", "--json", document, "--", "sleep", "0.2"]
+    with subprocess.Popen([str(word) for word in command], env=clean_environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        announced = next(line for line in process.stderr if "at most" in line)
+        assert process.poll() is None and not document.exists()
+        process.communicate(timeout=300)
+    most, = re.fullmatch(r"zerotax: at most (\d+) runs of \S+ m?s each, about .+ in total\n", announced).groups()
+    found = json.loads(document.read_text())
+    assert found["complete"] and len(found["runs"]) <= int(most)
+    assert found["frontier"]["left_out"] == []
 
 
 @pytest.mark.parametrize(("options", "words"), [
