@@ -94,7 +94,7 @@ inline constexpr Limit kAnySign{"any sign"};
 inline constexpr Limit kLater{"later"};
 /// An empty string, list or optional is written as null.
 inline constexpr Limit kNullIfEmpty{"null if empty"};
-/// An empty string or list is written without its key.
+/// An empty string or list, or a metric that was never set, is written without its key.
 inline constexpr Limit kAbsentIfEmpty{"absent if empty"};
 
 template <typename... Limits>
@@ -110,6 +110,11 @@ bool is_empty(const T& field) {
 template <typename T>
 bool is_empty(const std::optional<T>& field) {
   return !field;
+}
+/// Whether a metric was never set. A metric that could not be measured is not empty.
+template <typename T>
+bool is_empty(const Measured<T>& field) {
+  return !field && field.why() == Measured<T>().why();
 }
 
 template <typename T, typename... Limits>

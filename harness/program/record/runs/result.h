@@ -14,16 +14,7 @@
 #include "judge/evidence.h"
 #include "record/result.h"
 
-namespace zerotax {
-
-/// Whether a metric was never set. A metric that could not be measured is not empty. With kAbsentIfEmpty, an empty
-/// metric is written without its key.
-template <typename T>
-bool is_empty(const Measured<T>& metric) {
-  return !metric && metric.why() == Measured<T>().why();
-}
-
-namespace record::runs {
+namespace zerotax::record::runs {
 
 /// Metrics of a run, in the order of tables. The first changed metric of a family stands for the whole family.
 enum class Metric : std::uint8_t {
@@ -212,5 +203,4 @@ struct CommandRun {
   Evidence evidence;                              ///< facts for advice on metrics that rose
 };
 
-}  // namespace record::runs
-}  // namespace zerotax
+}  // namespace zerotax::record::runs
