@@ -155,6 +155,44 @@ ExitStatus run(const Options& options) {
   return ExitStatus::kDone;
 }
 
+/// Adds the options of a server.
+void add_server(Arguments& arguments, Options& options) {
+  arguments.option("--ready", options.ready, "start a server, and repeat this shell command until it succeeds")
+      .needs({"--load"}, kServer)
+      .shown_as("COMMAND")
+      .word();
+  arguments
+      .option("--load", options.load,
+              "measure a server while this shell command runs: the command's wall time and the server's CPU time;"
+              " SIGTERM then ends the server. If the option is repeated, all remedies are tried under each load, and "
+              "the recommended remedy must do no harm under any load")
+      .needs({"--ready"}, kServer)
+      .shown_as("COMMAND")
+      .repeatable();
+}
+
+/// Adds the options of a search for the frontier.
+void add_frontier(Arguments& arguments, Options& options) {
+  arguments
+      .flag(
+          "--frontier", options.frontier,
+          "report what each value of the allocator's settings gains, and what it costs in memory. The search takes at "
+          "most 330 times the program's time, or a minute")
+      .excludes({"--all"});
+  arguments
+      .option("--max-memory", options.max_memory,
+              "accept settings that take at most this much more memory, at the peak and at idle: +10% of the peak, or"
+              " +64MiB")
+      .checked_by([](const std::string& word) { extra_bytes(word, 1); })
+      .needs({"--frontier"})
+      .excludes({"--memory"})
+      .shown_as("MEMORY");
+  add_plot_option(arguments, options.plot, "CPU time over memory of the settings").needs({"--frontier", "--read"});
+  arguments.option("--svg", options.svg, "draw the settings of --frontier to this file")
+      .path()
+      .needs({"--frontier", "--read"});
+}
+
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   arguments.exactly_one({"--read", "--"},
@@ -180,38 +218,10 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   arguments.option("--input", options->input, "read the program's standard input from this file (default: /dev/null)")
       .path();
   arguments.flag("--ignore-output", options->ignore_output, "accept output that differs from run to run");
-  arguments.option("--ready", options->ready, "start a server, and repeat this shell command until it succeeds")
-      .needs({"--load"}, kServer)
-      .shown_as("COMMAND")
-      .word();
-  arguments
-      .option("--load", options->load,
-              "measure a server while this shell command runs: the command's wall time and the server's CPU time;"
-              " SIGTERM then ends the server. If the option is repeated, all remedies are tried under each load, and "
-              "the recommended remedy must do no harm under any load")
-      .needs({"--ready"}, kServer)
-      .shown_as("COMMAND")
-      .repeatable();
+  add_server(arguments, *options);
   arguments.flag("--settings-only", options->settings_only, "try settings only, not other allocators")
       .excludes({"--allocator"}, {"{0} tries no other allocator", "leave out {0} or {1}"});
-  arguments
-      .flag(
-          "--frontier", options->frontier,
-          "report what each value of the allocator's settings gains, and what it costs in memory. The search takes at "
-          "most 330 times the program's time, or a minute")
-      .excludes({"--all"});
-  arguments
-      .option("--max-memory", options->max_memory,
-              "accept settings that take at most this much more memory, at the peak and at idle: +10% of the peak, or"
-              " +64MiB")
-      .checked_by([](const std::string& word) { extra_bytes(word, 1); })
-      .needs({"--frontier"})
-      .excludes({"--memory"})
-      .shown_as("MEMORY");
-  add_plot_option(arguments, options->plot, "CPU time over memory of the settings").needs({"--frontier", "--read"});
-  arguments.option("--svg", options->svg, "draw the settings of --frontier to this file")
-      .path()
-      .needs({"--frontier", "--read"});
+  add_frontier(arguments, *options);
   arguments.flag("--all", options->all, "try all remedies, including those that the recording makes unlikely to help");
   add_read(arguments, options->read);
   add_json(arguments, options->json);
