@@ -64,9 +64,10 @@ std::string huge_words(const HugeBill& bill) {
   if (const std::uint64_t stalls = bill.compaction_stalls.value_or(0); stalls != 0) {
     text += fmt::format(" Threads of this machine waited {} for the kernel to compact memory.",
                         format_counted(stalls, "time"));
-    if (bill.memory_waits_ns)
+    if (bill.memory_waits_ns) {
       text += fmt::format(" For {} of the run, at least one thread waited for memory.",
                           format_ns(as_double(*bill.memory_waits_ns)));
+    }
   }
   return text;
 }
