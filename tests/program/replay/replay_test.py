@@ -194,7 +194,7 @@ def test_recordings_of_a_folder_are_replayed_together(tmp_path):
         Recording(tmp_path / name, *program).path.rename(folder / f"{name}.calls")
     file = tmp_path / "workloads.json"
     allocators = ["--allocator", "glibc", "--allocator", "jemalloc"]
-    done = zerotax("replay", folder, *allocators, "--json", file)
+    done = zerotax("replay", folder, *allocators, "--json", file, "--full")
     assert done.returncode == 0, done.stderr
     document = json.loads(file.read_text())
     check_schema(document, "workloads")
@@ -255,7 +255,7 @@ def test_a_fault_that_shows_in_one_workload_alone_is_found_there(tmp_path):
     assert [(each["name"], each["verdict"]) for each in document["checks"]] == [("loop.calls", "worse"), ("grows.calls", "same")]
     assert 'failures="0"' in junit.read_text() and "loop.calls" in junit.read_text()
     for more, complaint in ((["--html", tmp_path / "x.html", "--", loop, grows], "shows one command"),
-                            (["--name", "a", "--", loop, grows], "for one recording"),
+                            (["--name", "a", "--", loop, grows], "names one recording"),
                             (["--", loop, "true"], "is not a recording"), (["--", loop, loop], "two recordings")):
         done = zerotax("check", *baseline, *more)
         assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -22,7 +22,7 @@ WAYS = {
     "memset": ("memory zeroed by other memset 0 B → 15 MiB", "memset in render (regressed.cc:", "0 → 15 calls, 0 B → 15 MiB"),
     "calloc": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
     "loop": ("requested memory", "malloc in copy_all (regressed.cc:", "1 → 16 calls, 1 MiB → 16 MiB"),
-    "trim": ("page faults", "returned by the program in serve (regressed.cc:", "0 → 16 calls"),
+    "trim": ("page faults", "returned by a purge in serve (regressed.cc:", "0 → 16 calls"),
     "peak": ("peak of live heap", "malloc in merge (regressed.cc:", ", 8.00 MiB → 16.0 MiB"),
     "live": ("peak of live heap", "malloc in join (regressed.cc:", ", 8.00 MiB → 16.0 MiB"),
     "child": ("memory zeroed by malloc+memset 0 B → 8 MiB", "memset of a new block in make_table (regressed.cc:", "0 → 1 call"),
