@@ -97,4 +97,23 @@ double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, 
   return values.empty() ? 0 : median(values);
 }
 
+bool is_peak_heavy(const std::vector<SearchRun>& runs, std::size_t candidate, const SearchMethod& method) {
+  const double own = median_figure(runs, candidate, Goal::kMemory);
+  const double present = median_figure(runs, kPresent, Goal::kMemory);
+  return own > present * method.memory_ratio && own > present + method.memory_slack;
+}
+
+void rate_standings(SearchResult& result, Goal goal, double band, const std::function<bool(std::size_t)>& is_heavy) {
+  const auto ratios = ratios_to_neighbours(result.runs, result.standings.size(), goal);
+  result.noise = noise_of_present(result.runs, goal);
+  for (std::size_t i = 0; i < result.standings.size(); ++i) {
+    Standing& standing = result.standings[i];
+    standing.log_ratios = ratios[i];
+    if (ratios[i].empty()) continue;
+    standing.score = median(ratios[i]);
+    standing.heavy = is_heavy(i);
+    standing.kind = kind_of_score(standing.score, noise_of_score(result.noise, ratios[i].size()), band);
+  }
+}
+
 }  // namespace zerotax::advise

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "advise/search.h"
@@ -32,5 +33,12 @@ unsigned pairs_needed(double gain, double noise, double alpha, unsigned most);
 
 /// Returns the median of a metric over the successful runs of a candidate (or kPresent); 0 if no run succeeded.
 double median_figure(const std::vector<SearchRun>& runs, std::size_t candidate, Goal goal);
+
+/// Returns whether a candidate's peak memory exceeds memory_ratio and memory_slack of the method.
+bool is_peak_heavy(const std::vector<SearchRun>& runs, std::size_t candidate, const SearchMethod& method);
+
+/// Updates the noise and all standings of a search from its runs so far. `is_heavy` returns whether a candidate takes
+/// too much of another metric.
+void rate_standings(SearchResult& result, Goal goal, double band, const std::function<bool(std::size_t)>& is_heavy);
 
 }  // namespace zerotax::advise

@@ -69,6 +69,10 @@ class Frontier {
     return true;
   }
   bool present(Phase phase = Phase::kScreen) { return once(phase, round_, kPresent); }
+  /// Runs a candidate, after an unchanged run if that is due.
+  bool screen(std::size_t candidate) {
+    return (since_present_ < kBetween || present()) && once(Phase::kScreen, round_, candidate);
+  }
 
   [[nodiscard]] bool is_time_over() const { return spent_s_ >= kForValues * method_.most_s; }
 
@@ -82,12 +86,12 @@ class Frontier {
       return true;
     }
     for (unsigned i = 0; i < times_; ++i) {
-      if (since_present_ >= kBetween && !present()) return false;
-      if (!once(Phase::kScreen, round_, candidate)) return false;
+      if (!screen(candidate)) return false;
       if (!choice_.worked(candidate)) break;
     }
     return true;
   }
+
   /// Whether page faults of unchanged runs repeat. Half of the runs may be unusual.
   [[nodiscard]] bool faults_repeat() const {
     const double usual = median_figure(found_.search.runs, kPresent, Goal::kFaults);
@@ -97,6 +101,7 @@ class Frontier {
     }
     return median(differences) <= kRepeats;
   }
+
   bool start() {
     on_part_("the program as it is", 3);
     if (!present(Phase::kWarmUp) || !present() || !present()) return false;
@@ -142,6 +147,7 @@ class Frontier {
     const auto found = choice_.ratio(axis.candidates[position], goal);
     return found ? 1 - *found : 0;
   }
+
   /// Finds the value nearest to the other end that keeps kKept of the gain of the better end.
   bool bisect(const Axis& axis, Goal goal) {
     const std::size_t last = axis.candidates.size() - 1;
@@ -217,8 +223,7 @@ class Frontier {
     for (unsigned time = times_; time < kMostTimes; ++time) {
       for (const std::size_t each : contenders) {
         if (is_time_over() || !choice_.worked(each)) continue;
-        if (since_present_ >= kBetween && !present()) return false;
-        if (!once(Phase::kScreen, round_, each)) return false;
+        if (!screen(each)) return false;
       }
     }
     if (!present()) return false;

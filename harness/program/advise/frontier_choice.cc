@@ -20,14 +20,12 @@ constexpr double kSlack = 0.02;
 }  // namespace
 
 bool is_within(const SearchResult& result, const FrontierMethod& method, std::size_t candidate) {
-  for (const Goal goal : {Goal::kMemory, Goal::kIdle}) {
-    const double own = median_figure(result.runs, candidate, goal);
-    const double present = median_figure(result.runs, kPresent, goal);
-    if (method.most_extra_bytes && own > present + *method.most_extra_bytes) return false;
-    const bool heavy = own > present * method.memory_ratio && own > present + method.memory_slack;
-    if (!method.most_extra_bytes && goal == Goal::kMemory && heavy) return false;
-  }
-  return true;
+  if (!method.most_extra_bytes) return !is_peak_heavy(result.runs, candidate, method);
+  const auto takes = [&](std::size_t of, Goal goal) { return median_figure(result.runs, of, goal); };
+  const auto keeps = [&](Goal goal) {
+    return takes(candidate, goal) <= takes(kPresent, goal) + *method.most_extra_bytes;
+  };
+  return keeps(Goal::kMemory) && keeps(Goal::kIdle);
 }
 
 bool FrontierChoice::worked(std::size_t candidate) const {
@@ -50,6 +48,7 @@ std::optional<double> FrontierChoice::ratio(std::size_t candidate, Goal goal) co
 }
 
 double FrontierChoice::present_figure(Goal goal) const { return median_figure(found_.search.runs, kPresent, goal); }
+
 const Confirmation* FrontierChoice::pairs_of(std::size_t candidate) const {
   for (const Confirmation& each : found_.search.confirmations) {
     if (each.candidate == candidate && !each.verdicts.empty()) return &each;
@@ -198,16 +197,8 @@ void FrontierChoice::finish() {
                    : !worked(each.candidate) ? "a run with the remedy failed"
                                              : "no gain was confirmed";
   }
-  const auto ratios = ratios_to_neighbours(result.runs, candidates_.size(), found_.goal);
-  result.noise = noise_of_present(result.runs, found_.goal);
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    Standing& standing = result.standings[i];
-    standing.log_ratios = ratios[i];
-    if (ratios[i].empty()) continue;
-    standing.score = median(ratios[i]);
-    standing.heavy = !is_within(result, method_, i);
-    standing.kind = kind_of_score(standing.score, noise_of_score(result.noise, ratios[i].size()), method_.band);
-  }
+  rate_standings(result, found_.goal, method_.band,
+                 [&](std::size_t candidate) { return !is_within(result, method_, candidate); });
 }
 
 }  // namespace zerotax::advise

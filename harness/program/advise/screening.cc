@@ -91,28 +91,13 @@ void Screening::leave_out_cold_run(std::size_t candidate) {
 }
 
 bool Screening::is_heavy(std::size_t candidate) const {
-  const auto both = [&](Goal goal) {
-    return std::pair(median_figure(result_.runs, candidate, goal), median_figure(result_.runs, kPresent, goal));
-  };
-  if (!is_memory(method_.goal)) {
-    const auto [own, present] = both(Goal::kMemory);
-    return own > present * method_.memory_ratio && own > present + method_.memory_slack;
-  }
-  const auto [own, present] = both(Goal::kCpu);
-  return own > present * method_.other_ratio;
+  if (!is_memory(method_.goal)) return is_peak_heavy(result_.runs, candidate, method_);
+  return median_figure(result_.runs, candidate, Goal::kCpu) >
+         median_figure(result_.runs, kPresent, Goal::kCpu) * method_.other_ratio;
 }
 
 void Screening::rate() {
-  const auto ratios = ratios_to_neighbours(result_.runs, candidates_.size(), method_.goal);
-  result_.noise = noise_of_present(result_.runs, method_.goal);
-  for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    Standing& standing = result_.standings[i];
-    standing.log_ratios = ratios[i];
-    if (ratios[i].empty()) continue;
-    standing.score = median(ratios[i]);
-    standing.heavy = is_heavy(i);
-    standing.kind = kind_of_score(standing.score, noise_of_score(result_.noise, ratios[i].size()), method_.band);
-  }
+  rate_standings(result_, method_.goal, method_.band, [this](std::size_t candidate) { return is_heavy(candidate); });
 }
 
 double Screening::tolerance(std::size_t candidate) const {
