@@ -37,8 +37,6 @@ DOCUMENTS = {"fork": "fork.json", "fork_snapshot": "snapshot.json", "thresholds_
 DRAWING = {
     ("fork.py", "share >= 0.045"),  # space for a label
     ("fork_snapshot.py", "end > axes.get_xlim()[1] * 0.6"),  # the side of a line on which the label is written
-    ("frontier.py", "x <= most * 1.15"),  # points outside the axes are left out
-    ("frontier.py", "y <= slowest * 1.25"),
     ("histories.py", "before - when > ROUND"),  # the place where a new band of releases begins
     ("history.py", "len(lines) > MOST_LINES"),
     ("points.py", "c <= 0.04045"),  # sRGB, and the contrast of WCAG 2
