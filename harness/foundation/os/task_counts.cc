@@ -1,8 +1,10 @@
 #include "os/task_counts.h"
 
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 
@@ -11,9 +13,9 @@
 namespace zerotax {
 namespace {
 
-/// Buffer size. The end of a thread takes 160 bytes per CPU, so the buffer has room for several hundred ends between
-/// two reads.
-constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
+/// Buffer size. A process that is forked and ends takes about 150 bytes and 160 bytes per CPU, so the buffer has room for
+/// a thousand processes between two reads.
+constexpr std::size_t kBufferBytes = kUserPerfBufferBytes;
 
 }  // namespace
 
@@ -69,11 +71,46 @@ void TaskCounts::open(bool whole) {
       }
     }
   }
+  open_new_tasks();
+}
+
+/// Opens a tracepoint that tells the flags of clone(2). Without it, only the flags are unknown.
+void TaskCounts::open_new_tasks() {
+  if (::geteuid() != 0) return;
+  new_task_ = read_trace_event("task/task_newtask");
+  if (!new_task_) return;
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = new_task_->id;
+    attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+    attributes.sample_period = 1;
+    attributes.inherit = 1;
+    try {
+      streams_->open(attributes, 0, true, cpu, static_cast<unsigned>(Source::kNewTasks));
+    } catch (const std::system_error&) {
+      continue;  // an offline CPU, or no right to tracepoints
+    }
+  }
+}
+
+void TaskCounts::read_new_task(PerfRecordReader& reader, std::vector<TaskEvent>& events) const {
+  reader.take<std::uint64_t>();  // identifier
+  reader.take<std::uint64_t>();  // PID and TID of the caller
+  TaskEvent event;
+  event.kind = TaskEvent::Kind::kFlags;
+  event.time_ns = static_cast<std::int64_t>(reader.take<std::uint64_t>());
+  const auto bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
+  event.pid = static_cast<pid_t>(new_task_->number("pid", reader.at(), bytes));
+  event.clone_flags = new_task_->number("clone_flags", reader.at(), bytes);
+  if ((event.clone_flags & CLONE_THREAD) == 0) events.push_back(std::move(event));
 }
 
 void TaskCounts::read(std::vector<TaskEvent>& events) {
   if (!streams_) return;
   streams_->read([&](const perf_event_header& header, PerfRecordReader reader) {
+    if (header.type == PERF_RECORD_SAMPLE) return read_new_task(reader, events);
     const auto record = parse_task_record(header, reader);
     if (!record) return;
     TaskEvent event;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "os/perf_streams.h"
+#include "os/trace_event.h"
 #include "os/unique_fd.h"
 
 namespace zerotax {
@@ -16,6 +17,7 @@ namespace zerotax {
 struct TaskEvent {
   enum class Kind {
     kFork,    ///< `pid` was forked from `parent`
+    kFlags,   ///< follows kFork if root counts: the flags of clone(2)
     kExec,    ///< the process executed another program, `name`
     kMap,     ///< the process mapped code. If no kMap comes between kExec and kEnd, the exec changed the rights of the
               ///< process. Its counts then ended at the exec, while the process still runs (os/page_counts.h).
@@ -29,6 +31,7 @@ struct TaskEvent {
   std::string name;  ///< first 15 bytes of the program's name
   std::uint64_t minor_faults = 0;
   std::uint64_t cpu_ns = 0;
+  std::uint64_t clone_flags = 0;
 };
 
 /// Counts minor faults and CPU time of the calling thread's next child, from its exec on, and of each process that this
@@ -55,13 +58,16 @@ class TaskCounts {
   [[nodiscard]] std::uint64_t lost() const { return streams_ ? streams_->lost() : 0; }
 
  private:
-  enum class Source : unsigned { kFaults, kCpu };
+  enum class Source : unsigned { kFaults, kCpu, kNewTasks };
   void keep_apart();
   void open(bool whole);
+  void open_new_tasks();
+  void read_new_task(PerfRecordReader& reader, std::vector<TaskEvent>& events) const;
 
   UniqueFd apart_;
   bool whole_ = true;
   std::string why_not_;
+  std::optional<TraceEvent> new_task_;  ///< the tracepoint task:task_newtask, if it is available
   std::optional<PerfStreams> streams_;
 };
 

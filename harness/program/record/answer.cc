@@ -214,6 +214,10 @@ Answer answer(const Record& record) {
     if (!huge.empty()) answer.where += (answer.where.empty() ? "" : " ") + huge;
     answer.legend = legend(record, rows);
   }
+  if (record.forks) {
+    const std::string words = fork_words(*record.forks, record.run.wall_ns);
+    if (!words.empty()) answer.where += (answer.where.empty() ? "" : " ") + words;
+  }
   if (const std::string rates = rates_words(record); !rates.empty()) answer.headline += " " + rates;
   if (is_recorded) answer.steps = steps(record);
   answer.warnings = all_warnings(record, !answer.where.empty());

@@ -125,6 +125,12 @@ bool is_whole(const Site& site) {
   return whole;
 }
 
+bool is_whole(const ForkSite& site) {
+  return site.ready == 1 && site.kind <= ForkKind::kSharer && site.depth <= kFrames && site.failed <= site.calls &&
+         all_counts({site.calls, site.timed, site.ns, site.longest_ns, site.held_bytes, site.execs, site.exec_ns,
+                     site.allocated, site.new_user, site.new_session});
+}
+
 bool is_whole(const ThreadBlock& block) {
   if (block.state == BlockState::kFree) return true;
   if (block.state.load() > BlockState::kEnded || block.merged > ~std::uint32_t{0} / 2) return false;
@@ -255,6 +261,19 @@ std::vector<const ExecEntry*> RecordArena::execs() const {
   std::vector<const ExecEntry*> found = entries();
   std::erase_if(found, [](const ExecEntry* entry) { return entry->ended != 0; });
   return found;
+}
+
+std::vector<const ForkSite*> RecordArena::forks() const {
+  std::vector<const ForkSite*> found;
+  if (head_ == nullptr) return found;
+  for (const ForkSite& site : head_->forks) {
+    if (site.ready != 0 && is_whole(site)) found.push_back(&site);
+  }
+  return found;
+}
+
+std::uint64_t RecordArena::forks_lost(ForkKind kind) const {
+  return head_ == nullptr ? 0 : std::min<std::uint64_t>(kMostCount, head_->forks_lost[static_cast<std::size_t>(kind)]);
 }
 
 std::uint64_t RecordArena::used_bytes() const {

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "observe/interpreter.h"
 #include "observe/symbols.h"
+#include "record/forks.h"
 #include "record/huge_bill.h"
 #include "record/resident/result.h"
 #include "record/tax_parts.h"
@@ -322,6 +323,9 @@ struct Record : DocumentHead {
   FIELD(std::uint64_t, arena_bytes, "Bytes of shared memory that the recording took up at its end.", kLater);
   FIELD(std::optional<HugeBill>, huge_pages,
         "Use of transparent huge pages; absent if the processes had none, or were recorded from outside.");
+  FIELD(std::optional<Forks>, forks,
+        "Processes that the program and its descendants started. Absent if there are none, for running processes, and "
+        "from earlier files. Without zerotax's library, no calls are seen.");
   FIELD(std::optional<Outside>, outside,
         "Present only if the program was recorded without zerotax's library, by the kernel's counts and samples.");
   FIELD(std::optional<StoreSizes>, store_sizes,

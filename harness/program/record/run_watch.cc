@@ -188,6 +188,8 @@ ProcessCounts& RunWatch::begin(pid_t pid) {
 }
 
 void RunWatch::note(const TaskEvent& event) {
+  forks_.note(event);
+  if (event.kind == TaskEvent::Kind::kFlags) return;
   if (event.kind == TaskEvent::Kind::kFork) {
     const std::string name = process(event.parent).name;
     ProcessCounts& child = begin(event.pid);

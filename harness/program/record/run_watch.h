@@ -19,6 +19,7 @@
 #include "os/task_counts.h"
 #include "os/worker.h"
 #include "record/arena.h"
+#include "record/forks.h"
 
 namespace zerotax::record {
 
@@ -86,6 +87,10 @@ class RunWatch {
   [[nodiscard]] Measured<std::uint64_t> memory_waits_ns() const {
     return {memory_waits_ns_, "/proc/pressure/memory cannot be read"};
   }
+  /// Counts of the processes that the program and its descendants started.
+  [[nodiscard]] Measured<ForkCounts> forks() const {
+    return known_if(counted_, forks_, "the kernel does not count this user's processes");
+  }
   /// Counts of the processes, in the order of their start.
   [[nodiscard]] const std::vector<ProcessCounts>& processes() const { return processes_; }
   /// Returns the kernel's counts of a slot's process. If the slot's PID belongs to another namespace, the name and
@@ -113,6 +118,7 @@ class RunWatch {
   Measured<std::uint64_t> throttled_ns_;
   std::optional<std::uint64_t> compaction_stalls_ = read_vm_events().compaction_stalls;
   std::optional<std::uint64_t> memory_waits_ns_ = memory_wait_ns();
+  ForkCounts forks_;
   bool counted_ = false;
   bool exact_ = false;
   std::vector<TaskEvent> events_;

@@ -235,6 +235,7 @@ std::string processes(const std::vector<RecordedProcess>& all) {
 /// A recording from outside has no further tables.
 std::string outside_text(const Record& record) {
   return outside_head(record) + tax_text(record.tax) + outside_sites_text(record) + outside_processes(record) +
+         (record.forks ? forks_text(*record.forks) : "") +
          script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
          wrap(record.tax.advice) + outside_remarks(record);
 }
@@ -245,7 +246,8 @@ std::string huge_text(const Record& record) {
 }
 
 std::string inside_text(const Record& record) {
-  return tax_text(record.tax) + huge_text(record) + returned_text(record.totals.returned) + sites(record) +
+  return tax_text(record.tax) + huge_text(record) + (record.forks ? forks_text(*record.forks) : "") +
+         returned_text(record.totals.returned) + sites(record) +
          script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
          wrap(record.tax.advice) + totals(record.totals) + remarks(record) + histogram(record.histogram) +
          processes(record.processes);

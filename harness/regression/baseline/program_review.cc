@@ -93,6 +93,7 @@ bool any(SiteKind /*kind*/) { return true; }
 bool is_new_block(SiteKind kind) { return kind == SiteKind::kByHand; }
 bool is_other_memory(SiteKind kind) { return kind == SiteKind::kCleared; }
 bool is_allocator(SiteKind kind) { return !is_new_block(kind) && !is_other_memory(kind); }
+bool none(SiteKind /*kind*/) { return false; }
 bool allocates(SiteKind kind) {
   return kind == SiteKind::kOther || kind == SiteKind::kCalloc || kind == SiteKind::kRealloc;
 }
@@ -113,6 +114,8 @@ Measure measure_of(runs::Metric metric) {
     case runs::Family::kOfCalls:
       if (row.unit == Unit::kCount) return {number<kCalls>, allocates, number<kRequested>};
       return {number<kRequested>, allocates};
+    case runs::Family::kOfProcesses:
+      return {number<kCalls>, none};
     case runs::Family::kOfKernel:
     case runs::Family::kOfResident:
       break;

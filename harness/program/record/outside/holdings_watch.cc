@@ -44,7 +44,11 @@ HoldingsWatch::HoldingsWatch(const std::vector<pid_t>& processes, Joined joined)
 }
 
 HoldingsWatch::HoldingsWatch()
-    : looking_share_(kShareOfCommand), wait_for_child_(true), clock_({}), began_ns_(monotonic_ns()) {
+    : looking_share_(kShareOfCommand),
+      wait_for_child_(true),
+      clock_({}),
+      tasks_(std::in_place),
+      began_ns_(monotonic_ns()) {
   thread_ = Worker([this] { work(); });
 }
 
@@ -273,7 +277,18 @@ void HoldingsWatch::find_descendants() {
   }
 }
 
+Measured<ForkCounts> HoldingsWatch::forks() const {
+  if (!tasks_) return NotAvailable{"running processes are watched only for a while"};
+  if (!tasks_->why_not().empty()) return NotAvailable{tasks_->why_not()};
+  return known_if(tasks_->lost() == 0, forks_, "some of the kernel's reports were lost");
+}
+
 void HoldingsWatch::look() {
+  if (tasks_) {
+    std::vector<TaskEvent> events;
+    tasks_->read(events);
+    for (const TaskEvent& event : events) forks_.note(event);
+  }
   find_children();
   {
     const std::lock_guard lock(mutex_);

@@ -13,9 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/measured.h"
 #include "observe/running_process.h"
 #include "os/process_info.h"
+#include "os/task_counts.h"
 #include "os/worker.h"
+#include "record/forks.h"
 
 namespace zerotax::record {
 
@@ -70,6 +73,9 @@ class HoldingsWatch {
   /// CPU time of all watched processes since the beginning, including children that were waited for.
   [[nodiscard]] const TreeClock& clock() const { return clock_; }
 
+  /// Counts of the processes that a command and its descendants started.
+  [[nodiscard]] Measured<ForkCounts> forks() const;
+
   /// An interval between two samples in which the peak of a process rose.
   struct Growth {
     std::uint64_t from_ns = 0;
@@ -122,6 +128,8 @@ class HoldingsWatch {
   std::map<pid_t, HeldProcess> processes_;
   std::map<pid_t, Watched> watched_;
   TreeClock clock_;
+  std::optional<TaskCounts> tasks_;  ///< only for a command
+  ForkCounts forks_;
   std::int64_t began_ns_ = 0;
   std::int64_t children_due_ns_ = 0;
   std::atomic<std::uint64_t> looked_ns_ = 0;

@@ -365,6 +365,7 @@ Record outside_result(const OutsideData& data, const std::string& why, const std
   record.lost_processes = data.processes.size() - record.processes.size();
   record.outside = outside_of(data, kernel, why);
   if (data.watched != Watched::kCommand) record.outside->rates = rates_of(record);
+  if (data.watched == Watched::kCommand) record.forks = forks_outside(data.forks);
   record.store_sizes = data.store_sizes;
   return record;
 }

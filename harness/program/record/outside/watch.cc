@@ -120,6 +120,7 @@ OutsideData OutsideWatch::finish() {
   data_.copied = places_.copied();
   data_.forked = places_.forked();
   data_.processes = holdings_.processes();
+  data_.forks = holdings_.forks();
   data_.user_ns = static_cast<std::int64_t>(holdings_.clock().user_s() * 1e9);
   data_.system_ns = static_cast<std::int64_t>(holdings_.clock().system_s() * 1e9);
   add_cgroup_time();

@@ -75,6 +75,7 @@ struct OutsideData {
   SampledFaults copied;
   std::map<pid_t, HeldProcess> processes;
   std::optional<StoreSizes> store_sizes;
+  Measured<ForkCounts> forks;
 };
 
 /// Watches a program by the kernel's counts and samples. The watch never writes into the program and never stops it.

@@ -305,6 +305,35 @@ struct Mark {
 };
 inline constexpr std::size_t kMarks = 32'768;
 
+/// How a process was started: by fork, which copies the page tables; by vfork; by posix_spawn, also within popen and
+/// system; or by clone(2) with CLONE_VM.
+enum class ForkKind : std::uint32_t { kFork, kVfork, kSpawn, kSharer };
+inline constexpr std::size_t kForkKinds = 4;
+inline constexpr std::size_t kForkSites = 4096;
+
+/// A call stack that starts processes. Several processes add to a site: a child adds its exec to its parent's site.
+struct ForkSite {
+  std::atomic<std::uint64_t> key;  ///< hash of the stack, the kind and the process; 0: free
+  std::atomic<std::uint32_t> ready;
+  ForkKind kind;
+  std::int32_t pid;  ///< the process whose modules contain the frames, with `started_ns` of its slot
+  std::uint32_t depth;
+  std::int64_t started_ns;
+  std::uint64_t frames[kFrames];  ///< as in Site::frames
+  std::atomic<std::uint64_t> calls;
+  std::atomic<std::uint64_t> failed;       ///< the part of `calls` that started no process
+  std::atomic<std::uint64_t> timed;        ///< the part of `calls` whose time is in `ns`
+  std::atomic<std::uint64_t> ns;           ///< time from call to return in the calling thread
+  std::atomic<std::uint64_t> longest_ns;   ///< the longest call
+  std::atomic<std::uint64_t> held_bytes;   ///< sum of the anonymous memory that the process held at each fork
+  std::atomic<std::uint64_t> execs;        ///< children that executed a program, or that posix_spawn started
+  std::atomic<std::uint64_t> exec_ns;      ///< sum of the times from call to exec
+  // The parts of `execs` in which the child did something between fork and exec:
+  std::atomic<std::uint64_t> allocated;    ///< allocated memory
+  std::atomic<std::uint64_t> new_user;     ///< changed its user or group
+  std::atomic<std::uint64_t> new_session;  ///< began a session or a process group
+};
+
 struct Arena {
   std::uint64_t magic;
   std::uint32_t pagemap_method;             ///< method by which pages can be examined on this machine (a
@@ -319,6 +348,8 @@ struct Arena {
   ExecEntry execs[kExecs];
   std::atomic<std::uint32_t> marks_used;  ///< number of marks; if it exceeds kMarks, some marks were lost
   alignas(kLeastPageBytes) Mark marks[kMarks];
+  std::atomic<std::uint64_t> forks_lost[kForkKinds];  ///< calls for whose site the table has no room
+  alignas(kLeastPageBytes) ForkSite forks[kForkSites];
 };
 
 /// Rounds up to whole pages of any supported size. Each part is mapped separately, so it must begin and end with a

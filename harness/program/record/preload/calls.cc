@@ -1,8 +1,11 @@
 #include "record/preload/calls.h"
 
+#include <cerrno>
+
 #include "os/page.h"
 #include "record/preload/block_table.h"
 #include "record/preload/examine.h"
+#include "record/preload/forks.h"
 #include "record/preload/holdings.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
@@ -143,13 +146,25 @@ void begin_calls_in_child() {
   calls_noted = begin_child_stream();
 }
 
+namespace {
+
+/// The program's errno during a fork. A fork that fails sets errno, and a fork that succeeds leaves errno at 0.
+constinit thread_local int errno_before_fork [[gnu::tls_model("initial-exec")]] = 0;
+
+}  // namespace
+
 void note_fork() {
+  errno_before_fork = errno;
   note_forked_holdings();
   if (calls_noted) note_fork_call();
   note_resident_fork();
+  begin_fork(ForkKind::kFork, process != nullptr ? process->holdings.last_bytes.load() : 0);
+  errno = 0;
 }
 
 void note_forked() {
+  end_fork(errno == 0);
+  if (errno == 0) errno = errno_before_fork;
   end_resident_fork();
   forget_fork();
 }

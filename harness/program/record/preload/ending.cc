@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "record/preload/calls.h"
+#include "record/preload/forks.h"
 #include "record/preload/holdings.h"
 #include "record/preload/instructions.h"
 #include "record/preload/modules.h"
@@ -71,14 +72,18 @@ extern "C" {
   }
   if (zerotax::record::is_sharer()) {
     const zerotax::record::SharerEnd end = zerotax::record::end_sharer();
+    const zerotax::record::ExecOfFork exec = zerotax::record::note_exec_of_fork();
     const long failed = zerotax_real_syscall(number, a, b, c, d, e, f);
+    zerotax::record::take_back(exec);
     zerotax::record::take_back(end);
     return failed;
   }
   zerotax::record::note_held_blocks();
   zerotax::record::note_resident_end();
   zerotax::record::close_holdings();
+  const zerotax::record::ExecOfFork exec = zerotax::record::note_exec_of_fork();
   const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
+  zerotax::record::take_back(exec);
   zerotax::record::reopen_holdings();
   return result;
 }

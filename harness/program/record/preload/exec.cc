@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "record/preload/calls.h"
 #include "record/preload/ending.h"
+#include "record/preload/forks.h"
 #include "record/preload/holdings.h"
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
@@ -39,6 +40,8 @@ struct RealExec {
   Spawn posix_spawnp;
   Clone clone;
   void* vfork;
+  int (*system)(const char*);
+  std::FILE* (*popen)(const char*, const char*);
 };
 RealExec real_exec{};
 
@@ -53,6 +56,8 @@ RealExec real_exec{};
   find("posix_spawn", real_exec.posix_spawn);
   find("posix_spawnp", real_exec.posix_spawnp);
   find("clone", real_exec.clone);
+  find("system", real_exec.system);
+  find("popen", real_exec.popen);
   real_exec.vfork = find_next("vfork");
 }
 
@@ -96,16 +101,20 @@ int announced(const char* path, Environment environment, Become become) {
   if (is_sharer()) {
     const SharerUse use = note_sharer_end();
     if (entry != nullptr) entry->shared = use;
+    const ExecOfFork exec = note_exec_of_fork();
     errno = saved;
     const int status = become();
+    take_back(exec);
     take_back({use, entry});
     return status;
   }
   note_held_blocks();
   note_resident_end();
   close_holdings();
+  const ExecOfFork exec = note_exec_of_fork();
   errno = saved;
   const int status = become();
+  take_back(exec);
   if (entry != nullptr) entry->failed = static_cast<std::uint32_t>(errno);
   reopen_holdings();
   return status;
@@ -115,7 +124,9 @@ int spawned(Spawn spawn, pid_t* pid, const char* path, const posix_spawn_file_ac
             const posix_spawnattr_t* attributes, Environment arguments, Environment environment) {
   const std::int64_t at_ns = monotonic_ns();
   pid_t child = 0;
+  begin_fork(ForkKind::kSpawn);
   const int status = spawn(&child, path, actions, attributes, arguments, environment);
+  end_fork(status == 0);
   if (status != 0) return status;
   if (pid != nullptr) *pid = child;
   const int saved = errno;
@@ -273,21 +284,86 @@ ZEROTAX_EXPORT int clone(int (*run)(void*), void* stack, int flags, void* argume
   va_end(more);
   const bool shares = (flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM;
   if (!shares || run == nullptr || stack == nullptr) {
-    return real_exec.clone(run, stack, flags, argument, parent_tid, thread_area, child_tid);
+    const bool is_fork = (flags & CLONE_VM) == 0;
+    if (is_fork) begin_fork(ForkKind::kFork);
+    const int child = real_exec.clone(run, stack, flags, argument, parent_tid, thread_area, child_tid);
+    if (is_fork) end_fork(child > 0);
+    return child;
   }
   constexpr std::uintptr_t kAlignment = 16;
   const auto end = reinterpret_cast<std::uintptr_t>(stack) & ~(kAlignment - 1);
   auto* const start = reinterpret_cast<SharerStart*>(end - sizeof(SharerStart));
   *start = {run, argument};
   note_sharer();
+  begin_fork((flags & CLONE_VFORK) != 0 ? ForkKind::kVfork : ForkKind::kSharer);
   const int child = real_exec.clone(run_sharer, start, flags, start, parent_tid, thread_area, child_tid);
+  end_fork(child > 0);
   if (child < 0 && process != nullptr) --process->holdings.sharers_begun;
   return child;
 }
 
-/// Returns the C library's vfork, which the vfork in syscall_*.cc then calls.
-extern "C" [[gnu::visibility("hidden"), gnu::used]] void* zerotax_begin_vfork() {
+ZEROTAX_EXPORT int system(const char* command) {
+  resolve_if_early();
+  if (command == nullptr) return real_exec.system(command);
+  begin_fork(ForkKind::kSpawn);
+  const int status = real_exec.system(command);
+  end_fork(status != -1, false);
+  return status;
+}
+
+ZEROTAX_EXPORT std::FILE* popen(const char* command, const char* mode) {
+  resolve_if_early();
+  begin_fork(ForkKind::kSpawn);
+  std::FILE* const pipe = real_exec.popen(command, mode);
+  end_fork(pipe != nullptr);
+  return pipe;
+}
+
+namespace {
+
+/// Return addresses of a thread's calls to vfork. They are not on the stack, because the child writes to its parent's
+/// stack. A child of vfork may call vfork, too, and then shares this variable with its parent.
+struct VforkCalls {
+  static constexpr std::uint32_t kMost = 8;
+  pid_t callers[kMost];
+  std::uintptr_t back[kMost];
+  std::uint32_t used;
+};
+constinit thread_local VforkCalls vfork_calls [[gnu::tls_model("initial-exec")]]{};
+
+struct TwoRegisters {
+  std::uintptr_t first;
+  std::uintptr_t second;
+};
+
+}  // namespace
+
+/// Returns the C library's vfork, which the vfork in syscall_*.cc then calls, and whether zerotax_end_vfork must be
+/// called when it returns.
+extern "C" [[gnu::visibility("hidden"), gnu::used]] TwoRegisters zerotax_begin_vfork(std::uintptr_t back) {
   resolve_if_early();
   note_sharer();
-  return real_exec.vfork;
+  VforkCalls& calls = vfork_calls;
+  const auto function = reinterpret_cast<std::uintptr_t>(real_exec.vfork);
+  if (calls.used == VforkCalls::kMost) return {function, 0};
+  calls.callers[calls.used] = ::getpid();
+  calls.back[calls.used] = back;
+  ++calls.used;
+  begin_fork(ForkKind::kVfork);
+  return {function, 1};
+}
+
+/// Runs first in the child and then in the parent. Returns `child`, the result of vfork, and the address to return to.
+extern "C" [[gnu::visibility("hidden"), gnu::used]] TwoRegisters zerotax_end_vfork(std::uintptr_t child) {
+  VforkCalls& calls = vfork_calls;
+  std::uint32_t last = calls.used - 1;
+  if (child != 0) {
+    const int saved = errno;
+    // A child that was killed while it waited for its own child has not removed its call.
+    while (last > 0 && calls.callers[last] != ::getpid()) --last;
+    calls.used = last;
+    end_fork(static_cast<pid_t>(child) > 0);
+    errno = saved;
+  }
+  return {child, calls.back[last]};
 }

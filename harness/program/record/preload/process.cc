@@ -23,6 +23,7 @@
 #include "record/preload/ending.h"
 #include "record/preload/examine.h"
 #include "record/preload/first_pages.h"
+#include "record/preload/forks.h"
 #include "record/preload/holdings.h"
 #include "record/preload/live_blocks.h"
 #include "record/preload/live_heap.h"
@@ -235,6 +236,7 @@ void begin_samples(ThreadState& thread) {
 }
 
 void after_fork_in_child() {
+  note_fork_in_child();
   // An earlier handler of fork, such as an allocator's, may have called the recorder, so that this process is already
   // open.
   if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;

@@ -18,8 +18,6 @@
 namespace zerotax::record {
 namespace {
 
-constexpr std::size_t kProbes = 64;
-
 /// Whether the code at a return address keeps no frame pointer: CPython's trampolines have "add $8, %rsp" and "ret"
 /// after their call.
 bool keeps_no_frame_pointer(std::uint64_t address) {
@@ -92,30 +90,6 @@ void add_python_frames(Stack& stack) {
   stack.depth = at + count + behind;
 }
 
-/// Returns the site of a stack, and creates the site if it is new. Returns nullptr if there is no room.
-Site* find(const Stack& stack, SiteKind kind) {
-  const std::uint64_t key = key_of(stack, kind);
-  for (std::size_t probe = 0; probe < kProbes; ++probe) {
-    // The low bits of the product depend on only a few bits of the addresses.
-    Site& site = process->sites[((key >> 32) + probe) % kSites];
-    // Populates the pages first: on a full file system, even reading a page that has no memory causes a signal.
-    if (!have_pages(&site, sizeof site)) return nullptr;
-    std::uint64_t found = site.key;
-    if (found == key) return &site;
-    if (found != 0) continue;
-    if (!site.key.compare_exchange_strong(found, key)) {
-      if (found == key) return &site;
-      continue;
-    }
-    site.kind = kind;
-    site.depth = stack.depth;
-    for (std::uint32_t i = 0; i < stack.depth; ++i) site.frames[i] = frame_of(stack.addresses[i]);
-    site.ready = 1;
-    return &site;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void current_stack(Stack& stack) {
@@ -127,8 +101,8 @@ void current_stack(Stack& stack) {
 }
 
 /// FNV-1a over the addresses and the kind.
-std::uint64_t key_of(const Stack& stack, SiteKind kind) {
-  std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(kind);
+std::uint64_t key_of(const Stack& stack, std::uint64_t kind) {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ kind;
   for (std::uint32_t i = 0; i < stack.depth; ++i) hash = (hash ^ stack.addresses[i]) * 0x100000001b3;
   return hash | 1;
 }
@@ -148,7 +122,7 @@ Site* current_site(SiteKind kind) {
   on_own_stack([&] {
     Stack stack;
     current_stack(stack);
-    site = find(stack, kind);
+    site = find_row(process->sites, stack, key_of(stack, kind), [&](Site& row) { row.kind = kind; });
     if (site != nullptr) return;
     note_gap(kSitesLost);
     ++process->sites_lost;

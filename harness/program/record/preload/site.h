@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "record/preload/arena.h"
+#include "record/preload/process.h"
 #include "record/preload/state.h"
 
 namespace zerotax::record {
@@ -22,9 +24,38 @@ struct Stack {
 /// Finds the current call stack. Call this on a separate stack.
 void current_stack(Stack& stack);
 /// Returns a hash of a stack and a kind; never 0.
-std::uint64_t key_of(const Stack& stack, SiteKind kind);
+std::uint64_t key_of(const Stack& stack, std::uint64_t kind);
+inline std::uint64_t key_of(const Stack& stack, SiteKind kind) {
+  return key_of(stack, static_cast<std::uint64_t>(kind));
+}
 /// Returns an address of a stack in the form of Site::frames.
 std::uint64_t frame_of(std::uint64_t address);
+
+/// Returns the row of a table in the arena with the key of a stack. If there is none, calls begin(row) for a new row
+/// with the frames of the stack. Returns nullptr if there is no room.
+template <typename Row, std::size_t kRows, typename Begin>
+Row* find_row(Row (&rows)[kRows], const Stack& stack, std::uint64_t key, Begin begin) {
+  constexpr std::size_t kProbes = 64;
+  // The low bits of the product depend on only a few bits of the addresses.
+  for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    Row& row = rows[((key >> 32) + probe) % kRows];
+    // Populates the pages first: on a full file system, even reading a page that has no memory causes a signal.
+    if (!have_pages(&row, sizeof row)) return nullptr;
+    std::uint64_t found = row.key;
+    if (found == key) return &row;
+    if (found != 0) continue;
+    if (!row.key.compare_exchange_strong(found, key)) {
+      if (found == key) return &row;
+      continue;
+    }
+    row.depth = stack.depth;
+    for (std::uint32_t i = 0; i < stack.depth; ++i) row.frames[i] = frame_of(stack.addresses[i]);
+    begin(row);
+    row.ready = 1;
+    return &row;
+  }
+  return nullptr;
+}
 
 /// Returns the site of the current call stack, and creates the site if it is new. Returns nullptr if there is no room.
 /// Allocates nothing and takes no lock.

@@ -44,13 +44,21 @@ vfork:
   .cfi_adjust_cfa_offset 16
   .cfi_rel_offset x29, 0
   .cfi_rel_offset x30, 8
+  mov x0, x30
   bl zerotax_begin_vfork
   mov x16, x0
   ldp x29, x30, [sp], #16
   .cfi_adjust_cfa_offset -16
   .cfi_restore x29
   .cfi_restore x30
+  cbnz x1, 1f
   br x16
+1:
+  .cfi_undefined x30
+  blr x16
+  sxtw x0, w0
+  bl zerotax_end_vfork
+  ret x1
   .cfi_endproc
   .size vfork, .-vfork
   .popsection

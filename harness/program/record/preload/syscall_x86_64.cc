@@ -39,12 +39,24 @@ syscall:
 vfork:
   .cfi_startproc
   endbr64
+  movq (%rsp), %rdi
   subq $8, %rsp
   .cfi_adjust_cfa_offset 8
   callq zerotax_begin_vfork
   addq $8, %rsp
   .cfi_adjust_cfa_offset -8
+  testq %rdx, %rdx
+  jne 1f
   jmp *%rax
+1:
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  .cfi_undefined %rip
+  callq *%rax
+  movslq %eax, %rdi
+  callq zerotax_end_vfork
+  pushq %rdx
+  ret
   .cfi_endproc
   .size vfork, .-vfork
   .popsection

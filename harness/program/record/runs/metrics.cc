@@ -67,6 +67,10 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
       {kReallocBytes, "realloc_bytes", "memory requested of realloc", Unit::kBytes, false, kOfCalls,
        "Bytes requested from realloc."},
       {kFreeCalls, "free_calls", "calls of free", Unit::kCount, false, kOfCalls, "Calls to free with a block."},
+      {kProcesses, "started_processes", "started processes", Unit::kCount, true, kOfProcesses,
+       "Processes that the command and its descendants started, as the kernel counts them."},
+      {kForks, "fork_calls", "calls of fork", Unit::kCount, true, kOfProcesses,
+       "Calls of fork, each of which copied the page tables of its process."},
       {kResidentAtIdle, "resident_at_idle_bytes", "resident memory at idle", Unit::kBytes, true, kOfResident,
        "Resident anonymous bytes after an idle second, the sum of all processes that were idle."},
       {kLiveAtIdle, "live_at_idle_bytes", "live memory at idle", Unit::kBytes, true, kOfResident,
@@ -110,9 +114,9 @@ const char* key_of(Metric metric) { return row_of(metric).key; }
 KeyRow key_row(Metric metric) {
   const MetricRow& row = row_of(metric);
   return {row.key, row.description,
-          row.family == Family::kOfResident ? kAbsentIfEmpty
-          : row.is_later                    ? kLater
-                                            : with("{}")};
+          row.family >= Family::kOfProcesses ? kAbsentIfEmpty
+          : row.is_later                     ? kLater
+                                             : with("{}")};
 }
 
 KeyRow key_row(SiteNumber number) {

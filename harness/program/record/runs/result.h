@@ -47,6 +47,9 @@ enum class Metric : std::uint8_t {
   kReallocCalls,
   kReallocBytes,
   kFreeCalls,
+  // Of the whole command only.
+  kProcesses,
+  kForks,
   // With Target::resident only. Each moment has the same five metrics.
   kResidentAtIdle,
   kLiveAtIdle,
@@ -82,6 +85,7 @@ enum class Family : std::uint8_t {
   kOfPeak,
   kOfMappings,
   kOfCalls,
+  kOfProcesses,
   kOfResident
 };
 

@@ -224,6 +224,13 @@ CommandRun run_of(const Record& record, const std::string& name) {
   CommandRun run;
   run.exit_status = record.run.exit_status.value_or(0);
   run.all = values_of(record.totals, record.totals.kernel);
+  run.all[Metric::kProcesses] = run.all[Metric::kForks] = std::uint64_t{0};
+  if (record.forks) {
+    run.all[Metric::kProcesses] = record.forks->processes;
+    for (const ForkSiteRow& site : record.forks->sites) {
+      if (site.kind == ForkKind::kFork) *run.all[Metric::kForks] += site.calls - site.failed;
+    }
+  }
   std::string why = run.all[Metric::kMinorFaults].why();
   if (why.empty()) why = run.all[Metric::kKernelZeroed].why();
   if (record.processes.empty()) why = "the recorder saw no process of the command";
