@@ -11,20 +11,12 @@
 #include "os/limits.h"
 
 namespace zerotax {
-namespace {
-
-/// Buffer size. A process that is forked and ends takes about 150 bytes and 160 bytes per CPU, so the buffer has room for
-/// a thousand processes between two reads.
-constexpr std::size_t kBufferBytes = kUserPerfBufferBytes;
-
-}  // namespace
-
-TaskCounts::TaskCounts() {
+TaskCounts::TaskCounts(std::size_t buffer_bytes) {
   for (const bool whole : {true, false}) {
     try {
       whole_ = whole;
       why_not_.clear();
-      open(whole);
+      open(whole, buffer_bytes);
       return;
     } catch (const std::exception& error) {
       why_not_ = error.what();
@@ -45,9 +37,9 @@ void TaskCounts::keep_apart() {
   if (!apart_) throw refused();
 }
 
-void TaskCounts::open(bool whole) {
+void TaskCounts::open(bool whole, std::size_t buffer_bytes) {
   keep_apart();
-  streams_.emplace(kBufferBytes, false);
+  streams_.emplace(buffer_bytes, false);
   allow_many_files();
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < cpus; ++cpu) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,8 +43,9 @@ struct TaskEvent {
 class TaskCounts {
  public:
   /// Opens one event per CPU, because a buffer of an inherited event must belong to one CPU. Never throws: see
-  /// `why_not`.
-  TaskCounts();
+  /// `why_not`. A process that is forked and ends takes about 150 bytes, and 160 bytes per CPU, of the buffer of
+  /// `buffer_bytes`.
+  explicit TaskCounts(std::size_t buffer_bytes = std::size_t{256} << 10);
   TaskCounts(const TaskCounts&) = delete;
   TaskCounts& operator=(const TaskCounts&) = delete;
 
@@ -60,7 +62,7 @@ class TaskCounts {
  private:
   enum class Source : unsigned { kFaults, kCpu, kNewTasks };
   void keep_apart();
-  void open(bool whole);
+  void open(bool whole, std::size_t buffer_bytes);
   void open_new_tasks();
   void read_new_task(PerfRecordReader& reader, std::vector<TaskEvent>& events) const;
 

@@ -27,6 +27,8 @@ constexpr std::int64_t kPartBetween = 200;
 constexpr std::int64_t kShareOfCommand = 20;
 constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
+/// Bytes per CPU for the reports of forks. An ordinary user may lock 516 KiB per CPU, which the samples need.
+constexpr std::size_t kTaskBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostGrowths = 100'000;
 /// Maximum number of processes to sample. A build may have many more processes; only sums are known of the others.
 constexpr std::size_t kMostWatched = 20'000;
@@ -47,7 +49,7 @@ HoldingsWatch::HoldingsWatch()
     : looking_share_(kShareOfCommand),
       wait_for_child_(true),
       clock_({}),
-      tasks_(std::in_place),
+      tasks_(std::in_place, kTaskBytes),
       began_ns_(monotonic_ns()) {
   thread_ = Worker([this] { work(); });
 }
