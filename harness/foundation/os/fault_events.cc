@@ -1,8 +1,10 @@
 #include "os/fault_events.h"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +78,8 @@ void FaultEvents::prepare(std::size_t buffer_bytes, Stacks stacks) {
       kernel_ = *kernel;
       allocation_ = *allocation;
       method_ = Method::kTracepoints;
+      system_call_ = read_trace_event("raw_syscalls/sys_enter");
+      new_task_ = read_trace_event("task/task_newtask");
     }
   }
   const std::size_t useful = method_ == Method::kTracepoints ? kBufferBytes : user_buffer_bytes();
@@ -98,6 +102,7 @@ bool FaultEvents::open_thread(pid_t thread, bool at_exec) {
         const bool software = source == Source::kMinor || source == Source::kMajor;
         if (software || method_ == Method::kTracepoints) open(thread, at_exec, cpu, source);
       }
+      if (reports_forks()) open_forks(thread, at_exec, cpu);
       if (stack_streams_) open(thread, at_exec, cpu, Source::kStack);
       if (exec_streams_) open_execs(thread, at_exec, cpu);
       any = true;
@@ -135,6 +140,11 @@ void FaultEvents::open(pid_t thread, bool at_exec, int cpu, Source source) {
       attributes.type = PERF_TYPE_TRACEPOINT;
       attributes.config = (source == Source::kUser ? user_ : source == Source::kKernel ? kernel_ : allocation_).id;
       break;
+    case Source::kForkBegin:
+    case Source::kForkEnd:
+      attributes.type = PERF_TYPE_TRACEPOINT;
+      attributes.config = (source == Source::kForkBegin ? system_call_ : new_task_)->id;
+      break;
   }
   attributes.sample_period = counts(source) ? 0 : 1;
   attributes.sample_type =
@@ -171,6 +181,17 @@ void FaultEvents::open_execs(pid_t thread, bool at_exec, int cpu) {
   attributes.watermark = 1;
   attributes.wakeup_watermark = 1;
   exec_streams_->open(attributes, thread, at_exec, cpu, static_cast<unsigned>(Source::kExecs));
+}
+
+/// Opens the events of forks. A filter selects the system calls that start processes.
+void FaultEvents::open_forks(pid_t thread, bool at_exec, int cpu) {
+  std::string filter = fmt::format("id == {} || id == {}", SYS_clone, SYS_clone3);
+#ifdef SYS_fork
+  filter += fmt::format(" || id == {} || id == {}", SYS_fork, SYS_vfork);
+#endif
+  open(thread, at_exec, cpu, Source::kForkEnd);
+  open(thread, at_exec, cpu, Source::kForkBegin);
+  streams_->filter(filter);
 }
 
 bool FaultEvents::follow(pid_t process) {
@@ -255,10 +276,17 @@ void FaultEvents::parse_sample(PerfRecordReader reader, std::vector<FaultEvent>&
       event.error_code = format.number("error_code", raw, raw_bytes);
       break;
     }
+    case Source::kForkBegin:
+      event.kind = FaultEvent::Kind::kForkBegin;
+      break;
+    case Source::kForkEnd:
+      event.kind = FaultEvent::Kind::kForkEnd;
+      event.clone_flags = new_task_->number("clone_flags", raw, raw_bytes);
+      break;
     case Source::kAllocation: {
       const PageAllocation pages = page_allocation_of(allocation_, raw, raw_bytes);
-      if (!pages.movable && !pages.of_program) return;
-      event.kind = FaultEvent::Kind::kAllocation;
+      if (!pages.movable && !pages.of_program && !pages.is_table) return;
+      event.kind = pages.is_table ? FaultEvent::Kind::kTable : FaultEvent::Kind::kAllocation;
       event.movable = pages.movable;
       event.of_program = pages.of_program;
       event.order = pages.order;

@@ -20,11 +20,14 @@ struct FaultEvent {
   enum class Kind {
     kBegin,       ///< a fault was taken
     kAllocation,  ///< the thread allocated pages for a program or a file
+    kTable,       ///< the thread allocated a page table
     kEnd,         ///< a fault was handled
     kFault,       ///< a fault in user mode was handled, and only its address is known
     kStack,       ///< the thread's stack at the fault in user mode that was just taken
     kMap,         ///< memory was mapped, or a mapping grew or changed
     kFork,        ///< `pid` was forked from `parent`
+    kForkBegin,   ///< the thread called fork, vfork or clone
+    kForkEnd,     ///< the call made a process or thread; the copies of memory and page tables are complete
     kExec,        ///< the process executed another program, so all mappings are new
     kName,        ///< the process changed its name
     kExit,        ///< the main thread ended, or the kernel stopped watching the process at an exec
@@ -48,6 +51,7 @@ struct FaultEvent {
                                      ///< are
   bool of_program = false;           ///< kAllocation: whether the pages were allocated as for a copy or a zero-fill
   std::shared_ptr<UserStack> stack;  ///< kStack
+  std::uint64_t clone_flags = 0;     ///< kForkEnd: CLONE_…
 
   // kMap
   std::uint64_t begin = 0;
@@ -99,6 +103,8 @@ class FaultEvents {
   /// Returns the exact number of faults handled since the beginning, whether recorded or not.
   [[nodiscard]] std::uint64_t handled() const;
   [[nodiscard]] Method method() const { return method_; }
+  /// Whether kForkBegin and kForkEnd are reported.
+  [[nodiscard]] bool reports_forks() const { return system_call_ && new_task_; }
   /// Returns the number of events that were lost because they were not read in time.
   [[nodiscard]] std::uint64_t lost() const { return streams_->lost(); }
   /// Returns the size of the smallest buffer obtained.
@@ -114,7 +120,9 @@ class FaultEvents {
     kStack,
     kMinorCount,
     kMajorCount,
-    kExecs
+    kExecs,
+    kForkBegin,
+    kForkEnd
   };
 
   /// Whether events of a source are only counted. The counter of minor faults also reports mappings.
@@ -123,6 +131,7 @@ class FaultEvents {
   bool open_thread(pid_t thread, bool at_exec);
   void open(pid_t thread, bool at_exec, int cpu, Source source);
   void open_execs(pid_t thread, bool at_exec, int cpu);
+  void open_forks(pid_t thread, bool at_exec, int cpu);
   void parse(const perf_event_header& header, PerfRecordReader reader, std::vector<FaultEvent>& events);
   void parse_sample(PerfRecordReader reader, std::vector<FaultEvent>& events);
   [[nodiscard]] bool cannot_be_handled(const unsigned char* raw, std::size_t bytes) const;
@@ -132,6 +141,8 @@ class FaultEvents {
   TraceEvent user_;
   TraceEvent kernel_;
   TraceEvent allocation_;
+  std::optional<TraceEvent> system_call_;  ///< raw_syscalls:sys_enter
+  std::optional<TraceEvent> new_task_;     ///< task:task_newtask
   std::optional<PerfStreams> streams_;
   std::optional<PerfStreams> stack_streams_;
   std::optional<PerfStreams> exec_streams_;  ///< events that wake wait_until()

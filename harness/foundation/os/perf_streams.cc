@@ -69,6 +69,10 @@ std::optional<unsigned> PerfStreams::source_of(std::uint64_t id) const {
   return found == source_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void PerfStreams::filter(const std::string& expression) {
+  if (::ioctl(fds_.back().get(), PERF_EVENT_IOC_SET_FILTER, expression.c_str()) != 0) throw refused();
+}
+
 void PerfStreams::wait_until(std::chrono::steady_clock::time_point then) {
   for (std::size_t known = waking_.size(); known < fds_.size(); ++known) {
     waking_.push_back({fds_[known].get(), POLLIN, 0});

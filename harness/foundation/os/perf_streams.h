@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,9 @@ class PerfStreams {
   }
   /// Waits until `then`, or until an event that wakes its reader (wakeup_watermark) has a record. Drops all records.
   void wait_until(std::chrono::steady_clock::time_point then);
+  /// Limits the records of the tracepoint that was opened last to those that satisfy an expression of its fields
+  /// (Documentation/trace/events.rst, "Event filtering"). Throws std::system_error if the kernel refuses the filter.
+  void filter(const std::string& expression);
   /// Stops or resumes the records of a source's events.
   void enable(unsigned source, bool on);
   /// Returns how often a source's events have occurred so far, in all threads, recorded or not.

@@ -165,7 +165,9 @@ PageAllocation page_allocation_of(const TraceEvent& event, const unsigned char* 
   const auto order = static_cast<unsigned>(value("order"));
   const bool huge = order > 0 && (flags & kGfpNoMemoryAllocator) != 0;
   const bool base = order == 0 && (flags & kGfpOfProgram) == kGfpOfProgram && (flags & kGfpOfFile) == 0;
-  return {order, (flags & kGfpZero) != 0, value("migratetype") == kMovable, huge || base};
+  const bool zeroed = (flags & kGfpZero) != 0;
+  const bool table = order == 0 && zeroed && (flags & kGfpAccount) != 0 && (flags & kGfpOfProgram) == 0;
+  return {order, zeroed, value("migratetype") == kMovable, huge || base, table};
 }
 
 UprobeEvent::UprobeEvent(const std::vector<UprobePlace>& places) : name_(group_of(ourselves()) + "/store") {

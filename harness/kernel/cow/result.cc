@@ -112,6 +112,20 @@ std::vector<Unwatched> unwatched_of(const FaultData& data) {
   return found;
 }
 
+Measured<std::vector<Forks>> forks_of(const FaultData& data) {
+  if (!data.forks) return NotAvailable{"the calls that start processes are visible only to root"};
+  const bool known = data.lost == 0 && !data.sampling;
+  const char* const why = data.lost != 0 ? "events were lost" : "not every allocation was recorded";
+  std::vector<Forks> all;
+  for (std::size_t i = 0; i < kForkWays; ++i) {
+    const ForkSums& sums = data.forks->at(i);
+    if (sums.processes == 0) continue;
+    all.push_back({static_cast<ForkWay>(i), sums.processes, sums.kernel_ns, sums.longest_ns,
+                   known_if(known, sums.page_tables, why), known_if(known, sums.copied_pages, why)});
+  }
+  return all;
+}
+
 Measured<InSystemCalls> in_system_calls_of(const FaultData& data) {
   if (data.in_system_calls) return InSystemCalls{data.in_system_calls->copies, data.in_system_calls->zero_fills};
   return NotAvailable{data.every_fault ? "not every fault was recorded" : kNotSeen};
@@ -165,6 +179,7 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   if (!data.running.empty()) cow.running = data.running;
   cow.unclassified = unclassified_of(subject, data);
   cow.in_system_calls = in_system_calls_of(data);
+  cow.forks = forks_of(data);
   for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
   cow.script_names = data.scripts.list();
   cow.stacks = NotAvailable{"not asked for (--stacks)"};

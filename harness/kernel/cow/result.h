@@ -141,6 +141,23 @@ struct Sampling {
         "Half the widths of the 95 % confidence intervals of the totals; n/a with fewer than ten windows.");
 };
 
+ENUM_WORDS(ForkWay, "fork", "vfork", "clone_vm")
+
+struct Forks {
+  RESULT("forks", "The processes that were started in one way.");
+  FIELD(ForkWay, way,
+        "The way by the flags of clone(2): `fork` copies the page tables, `vfork` shares memory while the parent waits "
+        "(also posix_spawn), and `clone_vm` shares memory while the parent runs.");
+  FIELD(std::uint64_t, processes, "Number of started processes.", least(1));
+  FIELD(std::uint64_t, kernel_ns,
+        "Nanoseconds from the system calls to the starts of the children, including the time of tracing.");
+  FIELD(std::uint64_t, longest_ns, "Nanoseconds of the longest call.");
+  FIELD(Count, page_tables,
+        "Page tables that the calls allocated, with a few other zeroed pages of the kernel for each process.");
+  FIELD(Count, copied_pages,
+        "Pages that the calls themselves copied, without a fault, because the pages are pinned for a device.");
+};
+
 struct Bound {
   RESULT("bound", "The smallest and the largest possible value of a count.");
   FIELD(std::optional<std::uint64_t>, at_least,
@@ -267,6 +284,9 @@ struct Cow : Verdict, DocumentHead {
         "userfaultfd, and pinned pages in a fork. Pages of shared memory that a system call writes are included. n/a "
         "without tracepoints, and if not every fault was recorded. Absent from earlier files.",
         kLater);
+  FIELD(Measured<std::vector<Forks>>, forks,
+        "The processes that the watched processes started, by way. n/a without tracepoints. Absent from earlier files.",
+        kLater);
   FIELD(std::optional<std::vector<Unwatched>>, unwatched,
         "Processes that the kernel stopped watching at an exec, because their credentials changed or their user may "
         "not read the program. Absent if there are no such processes, and from earlier files.");
@@ -305,6 +325,10 @@ std::string code_label(const Code& code);
 /// The number of copied pages, such as "5 pages copied (20 KiB)", "about 5 pages copied (20 KiB)" or "between 5 and 9
 /// pages copied".
 std::string copied_text(const Cow& cow);
+
+/// Returns the number of forks, their time in the kernel, and the pages that they copied without a fault, in whole
+/// sentences. Empty if there were no forks, or if they are unknown.
+std::string forks_text(const Cow& cow);
 
 /// The count as text, or "n/a".
 std::string known_text(const Measured<std::uint64_t>& count);

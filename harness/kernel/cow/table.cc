@@ -235,6 +235,24 @@ std::vector<std::string> cow_warnings(const Cow& cow) {
   return all;
 }
 
+std::string forks_text(const Cow& cow) {
+  if (!cow.forks) return "";
+  for (const Forks& each : *cow.forks) {
+    if (each.way != ForkWay::kFork) continue;
+    std::string text = fmt::format("{} took {} in the kernel", format_counted(each.processes, "fork"),
+                                   format_ns(static_cast<double>(each.kernel_ns)));
+    if (each.page_tables) text += fmt::format(", and allocated {}", format_counted(*each.page_tables, "page table"));
+    text += ".";
+    if (each.copied_pages.value_or(0) != 0) {
+      text += fmt::format(" fork itself copied {}, without a fault, because {} pinned for a device: "
+                          "madvise(MADV_DONTFORK) prevents this copy.",
+                          format_counted(*each.copied_pages, "page"), *each.copied_pages == 1 ? "it is" : "they are");
+    }
+    return text;
+  }
+  return "";
+}
+
 std::string cow_text(const Cow& cow) {
   const std::string what =
       cow.command.empty() ? fmt::format("process {}", cow.pid) : fmt::format("{}", fmt::join(cow.command, " "));
@@ -242,7 +260,8 @@ std::string cow_text(const Cow& cow) {
   for (const std::string& warning : cow_warnings(cow)) text += wrap(warning, "! ", "  ");
   if (cow.script_names) text += script_names_lines(*cow.script_names);
   text += unread_files_lines();
-  if (cow.processes.size() > 1) text += wrap(kCopiedByFork);
+  text += wrap(forks_text(cow));
+  if (cow.processes.size() > 1 && !cow.forks) text += wrap(kCopiedByFork);
   std::vector<Row> processes;
   std::vector<Row> mappings;
   for (const Process& process : cow.processes) {

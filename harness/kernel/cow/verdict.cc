@@ -62,7 +62,7 @@ std::vector<std::string> notes_of(const Cow& cow) {
     notes.push_back(unwatched_text(each) + ".");
   }
   if (cow.running) notes.push_back(runs_on(*cow.running));
-  if (cow.processes.size() > 1) notes.emplace_back(kCopiedByFork);
+  if (cow.processes.size() > 1 && !cow.forks) notes.emplace_back(kCopiedByFork);
   return notes;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,7 @@
 #include "files/new_file.h"
 #include "observe/address_space.h"
 #include "observe/fault.h"
+#include "observe/fork_tally.h"
 #include "observe/frame.h"
 #include "observe/interpreter.h"
 #include "observe/unwinder.h"
@@ -236,6 +238,7 @@ struct FaultData {
   };
   std::optional<Bounds> bounds;
   std::optional<SystemCallPages> in_system_calls;  ///< upper bound of pages missing from the counts; empty if unknown
+  std::optional<std::array<ForkSums, kForkWays>> forks;  ///< empty if the calls that start processes were not seen
   bool every_fault = true;  ///< false if only faults in user mode are known, which are then classified by their
                             ///< addresses (PageSharing)
 };

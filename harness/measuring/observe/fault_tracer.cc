@@ -254,6 +254,7 @@ void FaultTracer::apply(const FaultEvent& event) {
   applied_ns_ = event.time_ns;
   if (options_.event) options_.event(event);
   note_scripts(event);
+  forks_.apply(event);
   switch (event.kind) {
     case FaultEvent::Kind::kExec: {
       if (root_ == 0) {
@@ -377,6 +378,7 @@ FaultData FaultTracer::finish() {
   data.buffer_bytes = events_->buffer_bytes();
   if (log_) data.log = log_->finish();
   data.every_fault = events_->method() == FaultEvents::Method::kTracepoints;
+  if (events_->reports_forks()) data.forks = forks_.sums();
   bound_counts(data);
   data.unwatched = std::move(unwatched_);
   return data;

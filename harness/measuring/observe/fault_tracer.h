@@ -16,6 +16,7 @@
 #include "observe/fault.h"
 #include "observe/fault_data.h"
 #include "observe/fault_sites.h"
+#include "observe/fork_tally.h"
 #include "observe/page_sharing.h"
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
@@ -203,6 +204,7 @@ class FaultTracer {
   std::unique_ptr<FaultEvents> events_;
   std::vector<FaultEvent> pending_;
   FaultPairing pairing_;
+  ForkTally forks_;
   ProcessPagemaps pagemaps_;
   PageSharing sharing_{[this](pid_t pid, std::uint64_t page) {
     const auto entry = pagemaps_.entry(pid, page);

@@ -247,10 +247,13 @@ void KernelLog::add(const FaultEvent& event) {
                                                              std::uint64_t{page_bytes()} << event.order, zeroed});
     }
     case FaultEvent::Kind::kBegin:
+    case FaultEvent::Kind::kTable:
     case FaultEvent::Kind::kEnd:
     case FaultEvent::Kind::kFault:
     case FaultEvent::Kind::kStack:
     case FaultEvent::Kind::kMap:
+    case FaultEvent::Kind::kForkBegin:
+    case FaultEvent::Kind::kForkEnd:
     case FaultEvent::Kind::kName:
     case FaultEvent::Kind::kThreadExit:
       break;
