@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <stop_token>
 #include <string>
 
@@ -79,6 +80,15 @@ LoadReading read_load() {
   reading.all_ns = busy_ns();
   reading.own_ns = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
   return reading;
+}
+
+std::optional<std::uint64_t> started_tasks() {
+  std::ifstream file("/proc/stat");
+  for (std::string name; file >> name; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    std::uint64_t count = 0;
+    if (name == "processes" && file >> count) return count;
+  }
+  return std::nullopt;
 }
 
 Load load_between(const LoadReading& start, const LoadReading& end, std::size_t cpus) {

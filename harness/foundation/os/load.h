@@ -33,6 +33,10 @@ struct LoadReading {
 };
 LoadReading read_load();
 
+/// Returns the number of processes and threads that were started since boot ("processes" in /proc/stat), or nothing if it
+/// cannot be read.
+std::optional<std::uint64_t> started_tasks();
+
 struct Load {
   RESULT("load", "The machine's load during a measurement.");
   FIELD(std::size_t, cpus, "CPUs that the command could run on.", least(1));

@@ -196,6 +196,7 @@ Machine Account::machine(const Look& look, const std::vector<Usage>& rows) const
   machine.allocated_bytes =
       risen(look.machine.allocated_pages, events_.allocated_pages, page_bytes(), "pgalloc of /proc/vmstat");
   machine.freed_bytes = risen(look.machine.freed_pages, events_.freed_pages, page_bytes(), "pgfree of /proc/vmstat");
+  machine.started = risen(look.started, tasks_, 1, "processes of /proc/stat");
   machine.huge_zeroed_bytes = risen(look.huge, huge_, 1, "the huge-page counters of sysfs");
   for (const Usage& row : rows) {
     machine.seen_faults += row.minor_faults + row.major_faults;
@@ -238,6 +239,7 @@ std::optional<Sample> Account::advance(const Look& look) {
   time_ns_ = look.time_ns;
   boot_ticks_ = look.boot_ticks;
   events_ = look.machine;
+  tasks_ = look.started;
   huge_ = look.huge;
   return std::exchange(started_, true) ? std::optional(std::move(sample)) : std::nullopt;
 }

@@ -54,6 +54,7 @@ class Account {
   std::int64_t time_ns_ = 0;
   std::uint64_t boot_ticks_ = 0;
   VmEvents events_;
+  std::optional<std::uint64_t> tasks_;
   std::optional<std::uint64_t> huge_;
   std::uint64_t huge_now_ = 0;  ///< bytes that the machine populated in huge pages in this interval
 };

@@ -18,6 +18,7 @@
 #include "os/huge_pages.h"
 #include "os/input_file.h"
 #include "os/limits.h"
+#include "os/load.h"
 #include "os/page.h"
 #include "os/pid_namespace.h"
 #include "os/process_stat.h"
@@ -231,6 +232,7 @@ Look ProcessTable::look() {
   std::erase_if(entries_, [](const auto& entry) { return !entry->listed; });
   // The machine's counts are read last, so that they include the faults of the scan itself.
   look.machine = read_vm_events();
+  look.started = started_tasks();
   look.huge = huge_fault_bytes();
   look.hidden = hidden_;
   look.processes.reserve(entries_.size());

@@ -41,6 +41,7 @@ struct Look {
   std::vector<Process> processes;     ///< by PID
   std::size_t hidden = 0;             ///< number of listed processes whose files this user cannot read
   VmEvents machine;                   ///< counts since boot
+  std::optional<std::uint64_t> started;  ///< processes and threads started since boot
   std::optional<std::uint64_t> huge;  ///< bytes populated in pieces larger than a page, since boot
 };
 

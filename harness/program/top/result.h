@@ -72,6 +72,8 @@ struct Machine {
         "Faults of the machine that are in neither count above, never negative. These are faults of hidden processes, "
         "of other containers, or of ended processes for which no process waited.");
   FIELD(Measured<double>, unseen_share, "unseen_faults as a share of faults.", most(1));
+  FIELD(Measured<std::uint64_t>, started,
+        "Number of processes and threads that were started (/proc/stat). Absent from earlier files.", kLater);
 };
 
 struct Own {

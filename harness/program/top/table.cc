@@ -86,9 +86,10 @@ std::string machine_line(const Sample& sample) {
 
 std::string unseen_line(const Sample& sample) {
   const Measured<double>& share = sample.machine.unseen_share;
-  return fmt::format("unseen: {} of the machine's faults; ended children: {} faults/s",
+  return fmt::format("unseen: {} of the machine's faults; ended children: {} faults/s; {} new tasks/s",
                      share ? format_percent(*share) : "n/a",
-                     format_count(a_second(sample.machine.children_faults, sample)));
+                     format_count(a_second(sample.machine.children_faults, sample)),
+                     rate(sample.machine.started, sample, format_count));
 }
 
 }  // namespace
