@@ -33,8 +33,8 @@ struct LoadReading {
 };
 LoadReading read_load();
 
-/// Returns the number of processes and threads that were started since boot ("processes" in /proc/stat), or nothing if it
-/// cannot be read.
+/// Returns the number of processes and threads that were started since boot ("processes" in /proc/stat), or nothing if
+/// it cannot be read.
 std::optional<std::uint64_t> started_tasks();
 
 struct Load {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "os/perf_event.h"
 #include "os/perf_streams.h"
 #include "os/trace_event.h"
 #include "os/unique_fd.h"
@@ -45,7 +46,7 @@ class TaskCounts {
   /// Opens one event per CPU, because a buffer of an inherited event must belong to one CPU. Never throws: see
   /// `why_not`. A process that is forked and ends takes about 150 bytes, and 160 bytes per CPU, of the buffer of
   /// `buffer_bytes`.
-  explicit TaskCounts(std::size_t buffer_bytes = std::size_t{256} << 10);
+  explicit TaskCounts(std::size_t buffer_bytes = kUserPerfBufferBytes);
   TaskCounts(const TaskCounts&) = delete;
   TaskCounts& operator=(const TaskCounts&) = delete;
 

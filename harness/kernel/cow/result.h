@@ -141,8 +141,6 @@ struct Sampling {
         "Half the widths of the 95 % confidence intervals of the totals; n/a with fewer than ten windows.");
 };
 
-ENUM_WORDS(ForkWay, "fork", "vfork", "clone_vm")
-
 struct Forks {
   RESULT("forks", "The processes that were started in one way.");
   FIELD(ForkWay, way,

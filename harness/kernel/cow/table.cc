@@ -244,9 +244,10 @@ std::string forks_text(const Cow& cow) {
     if (each.page_tables) text += fmt::format(", and allocated {}", format_counted(*each.page_tables, "page table"));
     text += ".";
     if (each.copied_pages.value_or(0) != 0) {
-      text += fmt::format(" fork itself copied {}, without a fault, because {} pinned for a device: "
-                          "madvise(MADV_DONTFORK) prevents this copy.",
-                          format_counted(*each.copied_pages, "page"), *each.copied_pages == 1 ? "it is" : "they are");
+      text += fmt::format(
+          " fork itself copied {}, without a fault, because {} pinned for a device: "
+          "madvise(MADV_DONTFORK) prevents this copy.",
+          format_counted(*each.copied_pages, "page"), *each.copied_pages == 1 ? "it is" : "they are");
     }
     return text;
   }

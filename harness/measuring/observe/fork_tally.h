@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/fields.h"
 #include "os/fault_events.h"
 
 namespace zerotax {
@@ -15,6 +16,7 @@ namespace zerotax {
 /// parent waits; or with shared memory while the parent runs.
 enum class ForkWay : std::uint8_t { kFork, kVfork, kCloneVm };
 inline constexpr std::size_t kForkWays = 3;
+ENUM_WORDS(ForkWay, "fork", "vfork", "clone_vm")
 
 /// The started processes of one way. Page tables and copied pages are those that the kernel allocated within the calls.
 struct ForkSums {

@@ -103,8 +103,8 @@ void put_counts(Forks& forks, const Measured<ForkCounts>& counts) {
 /// Returns the innermost function of a script, or else the innermost function outside the C library.
 std::string caller_words(const std::vector<NamedFrame>& frames) {
   const auto is_libc = [](const NamedFrame& frame) {
-    return frame.module && (file_name(*frame.module).starts_with("libc.so") ||
-                            file_name(*frame.module).starts_with("libpthread"));
+    return frame.module &&
+           (file_name(*frame.module).starts_with("libc.so") || file_name(*frame.module).starts_with("libpthread"));
   };
   auto at = std::find_if(frames.begin(), frames.end(), [](const NamedFrame& frame) { return frame.is_script(); });
   if (at == frames.end()) at = std::find_if_not(frames.begin(), frames.end(), is_libc);
@@ -113,7 +113,7 @@ std::string caller_words(const std::vector<NamedFrame>& frames) {
 
 bool is_python_subprocess(const ForkSiteRow& row) {
   return std::any_of(row.frames.begin(), row.frames.end(), [](const NamedFrame& frame) {
-    return frame.function.value_or("") == "_execute_child" ||
+    return frame.function.value_or("").ends_with("_execute_child") ||
            (frame.module && file_name(*frame.module).starts_with("_posixsubprocess"));
   });
 }
@@ -127,12 +127,14 @@ std::string need_words(const ForkSiteRow& row) {
     case ForkNeed::kContinues:
       return "The children execute no program, so they need a fork: zerotax cow shows what is copied after it.";
     case ForkNeed::kUser:
-      return is_python ? "The options user=, group= or extra_groups= of subprocess prevent vfork."
-                       : "The child changes its user or group before it executes a program, which posix_spawn cannot do.";
+      return is_python
+                 ? "The options user=, group= or extra_groups= of subprocess prevent vfork."
+                 : "The child changes its user or group before it executes a program, which posix_spawn cannot do.";
     case ForkNeed::kAllocated:
-      return is_python ? "The option preexec_fn= of subprocess prevents vfork."
-                       : "The child allocates memory before it executes a program, so it runs more code than a child of "
-                         "vfork may.";
+      return is_python
+                 ? "The option preexec_fn= of subprocess prevents vfork."
+                 : "The child allocates memory before it executes a program, so it runs more code than a child of "
+                   "vfork may.";
     case ForkNeed::kNothing:
       return is_python ? "Python 3.10 and later use vfork here, unless subprocess._USE_VFORK is False."
                        : "The child does nothing that needs a copy: vfork or posix_spawn would copy no page tables.";
@@ -170,7 +172,10 @@ std::optional<Forks> forks_of(const std::vector<const ForkSite*>& sites, const s
     std::vector<NamedFrame> frames;
     if (owner != owners.end()) frames = named_frames(*owner->second, &site->frames[0], site->depth, scripts, symbols);
     std::vector<std::string> labels;
-    for (const NamedFrame& frame : frames) labels.push_back(frame_label(frame, false));
+    // An interpreter reaches the same line of a script through different parts of its loop, which have no names.
+    for (const NamedFrame& frame : frames) {
+      if (frame.function) labels.push_back(frame_label(frame, false));
+    }
     auto& [sum, named] = sums[{site->kind, labels}];
     sum.add(*site);
     named = std::move(frames);
@@ -233,10 +238,11 @@ std::string forks_text(const Forks& forks) {
   }
   if (forks.by_kernel) {
     const KernelForks& kernel = *forks.by_kernel;
-    text += wrap(fmt::format("By the kernel's count, {} a copy of the page tables, {} shared memory with a waiting "
-                             "parent, and {} with a running parent.",
-                             format_counted(kernel.fork, "process got", "processes got"), format_count(kernel.vfork),
-                             format_count(kernel.clone_vm)));
+    text +=
+        wrap(fmt::format("By the kernel's count, {} a copy of the page tables, {} shared memory with a waiting "
+                         "parent, and {} with a running parent.",
+                         format_counted(kernel.fork, "process got", "processes got"), format_count(kernel.vfork),
+                         format_count(kernel.clone_vm)));
   }
   return text;
 }

@@ -31,21 +31,25 @@ ENUM_WORDS(ForkNeed, "shares_memory", "continues", "changed_user", "allocated", 
 
 struct ForkSiteRow {
   RESULT("fork site", "A call stack that started processes.");
-  FIELD(ForkKind, kind,
-        "The call: `fork` copies the page tables of the process. `vfork` and `posix_spawn` (also popen and system) share "
-        "its memory until the child executes a program. `clone_vm` is clone(2) with CLONE_VM and without CLONE_VFORK.");
+  FIELD(
+      ForkKind, kind,
+      "The call: `fork` copies the page tables of the process. `vfork` and `posix_spawn` (also popen and system) share "
+      "its memory until the child executes a program. `clone_vm` is clone(2) with CLONE_VM and without CLONE_VFORK.");
   FIELD(std::uint64_t, calls, "Number of calls.");
   FIELD(std::uint64_t, failed, "The part of `calls` that started no process.");
   FIELD(Measured<std::uint64_t>, call_ns,
-        "Nanoseconds from call to return in the calling thread, summed over the calls that started a process. vfork "
-        "and posix_spawn return when the child has executed a program. n/a for system(3), which waits for the program.");
+        "Nanoseconds from call to return in the calling thread, summed over the calls that started a process, with the "
+        "recorder's own time. vfork and posix_spawn return when the child has executed a program. n/a for system(3), "
+        "which waits for the program.");
   FIELD(Measured<std::uint64_t>, longest_call_ns, "Nanoseconds of the longest call.");
-  FIELD(Measured<std::uint64_t>, held_bytes,
-        "Average anonymous memory that the process held at the calls. Each fork copies the page tables of this memory.");
+  FIELD(
+      Measured<std::uint64_t>, held_bytes,
+      "Average anonymous memory that the process held at the calls. Each fork copies the page tables of this memory.");
   FIELD(Measured<std::uint64_t>, execs, "Number of children that executed a program.");
   FIELD(Measured<std::uint64_t>, exec_after_ns, "Average nanoseconds from the call to the exec.");
   FIELD(std::uint64_t, allocated, "The part of `execs` in which the child allocated memory before the exec.");
-  FIELD(std::uint64_t, changed_user, "The part of `execs` in which the child changed its user or group before the exec.");
+  FIELD(std::uint64_t, changed_user,
+        "The part of `execs` in which the child changed its user or group before the exec.");
   FIELD(std::uint64_t, changed_session,
         "The part of `execs` in which the child began a session or a process group before the exec.");
   FIELD(ForkNeed, need,
@@ -58,7 +62,8 @@ struct ForkSiteRow {
 struct KernelForks {
   RESULT("forks by the kernel");
   FIELD(std::uint64_t, fork, "Number of processes that got a copy of their parent's page tables.");
-  FIELD(std::uint64_t, vfork, "Number of processes that shared memory while the parent waited (CLONE_VM, CLONE_VFORK).");
+  FIELD(std::uint64_t, vfork,
+        "Number of processes that shared memory while the parent waited (CLONE_VM, CLONE_VFORK).");
   FIELD(std::uint64_t, clone_vm, "Number of processes that shared memory while the parent ran (CLONE_VM).");
 };
 

@@ -57,13 +57,17 @@ RunWatch::~RunWatch() {
 }
 
 void RunWatch::run() {
+  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  std::chrono::nanoseconds every = kEvery;
-  while (!wake_.wait_for(lock, every, [this] { return stopped_; })) {
-    const auto began = std::chrono::steady_clock::now();
-    look();
+  Clock::time_point due = Clock::now() + kEvery;
+  while (!wake_.wait_for(lock, kEvery, [this] { return stopped_; })) {
+    // The kernel's reports are lost if they are not read in time, however long the samples take.
+    read_counts();
+    const auto began = Clock::now();
+    if (began < due) continue;
+    look_at_heads();
     // Sampling many processes takes at most 2 % of a CPU.
-    every = std::max<std::chrono::nanoseconds>(kEvery, 50 * (std::chrono::steady_clock::now() - began));
+    due = Clock::now() + std::max<Clock::duration>(kEvery, 50 * (Clock::now() - began));
   }
 }
 
@@ -81,7 +85,8 @@ bool RunWatch::end_thread() {
 void RunWatch::stop() {
   if (!end_thread()) return;
   thread_.join();
-  look();
+  read_counts();
+  look_at_heads();
   throttled_ns_ = throttling_.since();
   counted_ = counts_->why_not().empty() && counts_->lost() == 0;
   exact_ = counted_ && counts_->whole();
@@ -94,13 +99,12 @@ void RunWatch::stop() {
   }
 }
 
-void RunWatch::look() {
+void RunWatch::read_counts() {
   counts_->read(events_);
   std::stable_sort(events_.begin(), events_.end(),
                    [](const TaskEvent& a, const TaskEvent& b) { return a.time_ns < b.time_ns; });
   for (const TaskEvent& event : events_) note(event);
   events_.clear();
-  look_at_heads();
 }
 
 void RunWatch::look_at_heads() {

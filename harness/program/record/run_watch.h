@@ -105,7 +105,7 @@ class RunWatch {
   void run();
   /// Ends the thread of the watch. Returns false if the thread had already ended.
   bool end_thread();
-  void look();
+  void read_counts();
   void look_at_heads();
   void note(const TaskEvent& event);
   ProcessCounts& process(pid_t pid);

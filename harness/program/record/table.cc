@@ -235,9 +235,8 @@ std::string processes(const std::vector<RecordedProcess>& all) {
 /// A recording from outside has no further tables.
 std::string outside_text(const Record& record) {
   return outside_head(record) + tax_text(record.tax) + outside_sites_text(record) + outside_processes(record) +
-         (record.forks ? forks_text(*record.forks) : "") +
-         script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
-         wrap(record.tax.advice) + outside_remarks(record);
+         (record.forks ? forks_text(*record.forks) : "") + script_names_lines(record.script_names) + packages(record) +
+         unread_files_lines() + "\n" + wrap(record.tax.advice) + outside_remarks(record);
 }
 
 std::string huge_text(const Record& record) {
@@ -247,10 +246,9 @@ std::string huge_text(const Record& record) {
 
 std::string inside_text(const Record& record) {
   return tax_text(record.tax) + huge_text(record) + (record.forks ? forks_text(*record.forks) : "") +
-         returned_text(record.totals.returned) + sites(record) +
-         script_names_lines(record.script_names) + packages(record) + unread_files_lines() + "\n" +
-         wrap(record.tax.advice) + totals(record.totals) + remarks(record) + histogram(record.histogram) +
-         processes(record.processes);
+         returned_text(record.totals.returned) + sites(record) + script_names_lines(record.script_names) +
+         packages(record) + unread_files_lines() + "\n" + wrap(record.tax.advice) + totals(record.totals) +
+         remarks(record) + histogram(record.histogram) + processes(record.processes);
 }
 
 }  // namespace

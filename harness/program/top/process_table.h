@@ -36,13 +36,13 @@ struct Process {
 
 /// One scan of /proc: the processes and the machine.
 struct Look {
-  std::int64_t time_ns = 0;           ///< CLOCK_MONOTONIC at the start of the scan
-  std::uint64_t boot_ticks = 0;       ///< start of the scan in ticks since boot, comparable with start_ticks
-  std::vector<Process> processes;     ///< by PID
-  std::size_t hidden = 0;             ///< number of listed processes whose files this user cannot read
-  VmEvents machine;                   ///< counts since boot
+  std::int64_t time_ns = 0;              ///< CLOCK_MONOTONIC at the start of the scan
+  std::uint64_t boot_ticks = 0;          ///< start of the scan in ticks since boot, comparable with start_ticks
+  std::vector<Process> processes;        ///< by PID
+  std::size_t hidden = 0;                ///< number of listed processes whose files this user cannot read
+  VmEvents machine;                      ///< counts since boot
   std::optional<std::uint64_t> started;  ///< processes and threads started since boot
-  std::optional<std::uint64_t> huge;  ///< bytes populated in pieces larger than a page, since boot
+  std::optional<std::uint64_t> huge;     ///< bytes populated in pieces larger than a page, since boot
 };
 
 /// The processes of /proc. Files of processes stay open as far as the limit of open files allows, so that a scan costs

@@ -321,13 +321,13 @@ struct ForkSite {
   std::int64_t started_ns;
   std::uint64_t frames[kFrames];  ///< as in Site::frames
   std::atomic<std::uint64_t> calls;
-  std::atomic<std::uint64_t> failed;       ///< the part of `calls` that started no process
-  std::atomic<std::uint64_t> timed;        ///< the part of `calls` whose time is in `ns`
-  std::atomic<std::uint64_t> ns;           ///< time from call to return in the calling thread
-  std::atomic<std::uint64_t> longest_ns;   ///< the longest call
-  std::atomic<std::uint64_t> held_bytes;   ///< sum of the anonymous memory that the process held at each fork
-  std::atomic<std::uint64_t> execs;        ///< children that executed a program, or that posix_spawn started
-  std::atomic<std::uint64_t> exec_ns;      ///< sum of the times from call to exec
+  std::atomic<std::uint64_t> failed;      ///< the part of `calls` that started no process
+  std::atomic<std::uint64_t> timed;       ///< the part of `calls` whose time is in `ns`
+  std::atomic<std::uint64_t> ns;          ///< time from call to return in the calling thread
+  std::atomic<std::uint64_t> longest_ns;  ///< the longest call
+  std::atomic<std::uint64_t> held_bytes;  ///< sum of the anonymous memory that the process held at each fork
+  std::atomic<std::uint64_t> execs;       ///< children that executed a program, or that posix_spawn started
+  std::atomic<std::uint64_t> exec_ns;     ///< sum of the times from call to exec
   // The parts of `execs` in which the child did something between fork and exec:
   std::atomic<std::uint64_t> allocated;    ///< allocated memory
   std::atomic<std::uint64_t> new_user;     ///< changed its user or group

@@ -24,9 +24,7 @@ struct Identity {
   pid_t process_group;
 };
 
-Identity own_identity() {
-  return {::getuid(), ::geteuid(), ::getgid(), ::getegid(), ::getsid(0), ::getpgid(0)};
-}
+Identity own_identity() { return {::getuid(), ::geteuid(), ::getgid(), ::getegid(), ::getsid(0), ::getpgid(0)}; }
 
 struct ForkCall {
   ForkSite* site;
