@@ -109,8 +109,8 @@ void add_site(Table& table, const RecordedSite& site) {
   table.add({kind, calls == 0 ? "" : (sampled.calls ? "~" : "") + format_count(calls),
              size(sampled.zeroed_bytes != 0, site.all_zeroed_bytes()),
              size(sampled.redundant_zeroed_bytes != 0, site.redundant_zeroed_bytes + sampled.redundant_zeroed_bytes),
-             size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes,
-             site.frames.empty() ? "(unknown)" : ""});
+             size(sampled.kernel_zeroed_bytes != 0, site.all_kernel_bytes()), site.returned_bytes, ""});
+  if (site.frames.empty()) table.note("    (unknown)");
   const std::size_t script = script_frame(site.frames);
   for (std::size_t i = 0; i < site.frames.size(); ++i) {
     if (i > kCallers && i != script) continue;
