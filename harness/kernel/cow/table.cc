@@ -256,7 +256,7 @@ std::string cow_text(const Cow& cow) {
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
   return text + top("process", processes) + top("mapping", mappings) + top("code", code) +
-         (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
+         writers_table(cow) + sharing_table(cow) + (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
 }
 
 }  // namespace zerotax::cow

@@ -14,6 +14,7 @@
 
 #include "files/new_file.h"
 #include "observe/address_space.h"
+#include "observe/copy_writer.h"
 #include "observe/fault.h"
 #include "observe/frame.h"
 #include "observe/interpreter.h"
@@ -135,6 +136,24 @@ struct MappingFaults {
 /// Joins entries of one process that belong to the same growing mapping.
 std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
 
+/// Private memory of a process that the process shares since a fork, in bytes, at the end of an interval. A field is
+/// empty if it could not be read.
+struct SharedMemory {
+  std::optional<std::uint64_t> shared;     ///< in private pages that other processes map, too
+  std::optional<std::uint64_t> inherited;  ///< private memory of the parent when it forked this process
+  std::uint64_t copied = 0;                ///< copied since the fork; for a parent, since its first fork
+  std::uint64_t zeroed = 0;                ///< in zero-fills of the same time
+};
+
+/// Copies by one kind of code.
+struct WriterCopies {
+  Writer writer = Writer::kUnknown;
+  std::string module;  ///< for unknown code, file name of the program or library; empty if in no file
+  std::uint64_t copies = 0;
+  std::uint64_t by_children = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct TracedProcess {
   pid_t pid = 0;
   pid_t parent = 0;  ///< parent's PID; 0 for the first traced process
@@ -151,6 +170,7 @@ struct FaultInterval {
     ProcessMemory memory;  ///< memory at the end of the interval, for processes that are still alive
     bool child = false;
     std::string name;
+    SharedMemory sharing{};
   };
   /// The start or end of a child process.
   struct Change {
@@ -220,6 +240,7 @@ struct FaultData {
   std::vector<TracedProcess> processes;  ///< processes in the order in which they began; an exec adds no entry
   std::vector<FaultInterval> intervals;
   std::vector<CodeFaults> code;           ///< most copies first
+  std::vector<WriterCopies> writers;      ///< most copies first
   std::uint64_t lost = 0;                 ///< lost events
   std::uint64_t handled = 0;              ///< number of faults of all watched processes, from a counter of the kernel
   std::optional<FaultSampling> sampling;  ///< empty if every fault was recorded

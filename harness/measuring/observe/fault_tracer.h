@@ -17,6 +17,7 @@
 #include "observe/fault_data.h"
 #include "observe/fault_sites.h"
 #include "observe/page_sharing.h"
+#include "observe/python_words.h"
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
 #include "os/worker.h"
@@ -143,6 +144,9 @@ class FaultTracer {
     std::uint64_t cpu_ns = 0;        ///< CPU time used at the last reading
     std::uint64_t recorded = 0;      ///< number of recorded faults, not of the faults that they represent
     bool main_thread_ended = false;  ///< whether the main thread ended before other threads
+    SharedMemory sharing;
+    std::uint64_t private_bytes = 0;  ///< private memory of the process when it last forked
+    std::uint64_t private_read_ns = 0;
   };
 
   /// A counted fault.
@@ -150,6 +154,7 @@ class FaultTracer {
     Fault fault;
     FaultClass kind;
     std::optional<FaultCaller> caller;
+    StoreTarget target;  ///< of a copy
   };
 
   void begin_log();
@@ -188,7 +193,12 @@ class FaultTracer {
   void look(pid_t pid, Look how);
   void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
   void close_intervals(std::uint64_t now_ns);
+  // fault_tracer_memory.cc
   void measure_memory(FaultInterval& interval);
+  std::optional<std::uint64_t> shared_bytes(const Process& process);
+  void note_inheritance(Process& parent, Process& child);
+  void note_sharing(Process& process, const Fault& fault, FaultClass kind, std::uint64_t times);
+  StoreTarget target_of(const Process& process, const Fault& fault, const Region* region);
   void note_change(const Process& process, std::uint64_t time_ns, bool began);
   const Region* find(Process& process, std::uint64_t address);
   Process& start(pid_t pid, pid_t parent);
@@ -242,6 +252,7 @@ class FaultTracer {
   std::uint64_t handled_ = 0;  ///< handled faults when tracing ended
   /// First pages of the possible huge pages that were examined since all pages were last read.
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;
+  std::map<pid_t, PythonWords> python_;
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
   std::vector<TracedProcess> past_;  ///< ended processes whose PIDs were reused

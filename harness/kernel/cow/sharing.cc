@@ -1,0 +1,139 @@
+#include "cow/sharing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/lines.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "cow/result.h"
+
+namespace zerotax::cow {
+namespace {
+
+constexpr std::size_t kMostRows = 12;
+
+/// Sums over the children that are alive at the end of an interval, and whose sharing is known.
+struct ChildrenSharing {
+  std::size_t children = 0;
+  std::uint64_t shared = 0;
+  std::uint64_t inherited = 0;
+  std::uint64_t copied = 0;
+  std::uint64_t zeroed = 0;
+};
+
+ChildrenSharing children_of(const Interval& interval) {
+  ChildrenSharing sum;
+  for (const IntervalProcess& process : interval.processes) {
+    const Sharing& sharing = process.sharing;
+    if (!process.child || !process.rss_bytes || !sharing.shared_bytes || !sharing.inherited_bytes) continue;
+    ++sum.children;
+    // Pages that a child shares only with its own children may be newer than its fork.
+    sum.shared += std::min(*sharing.shared_bytes, *sharing.inherited_bytes);
+    sum.inherited += *sharing.inherited_bytes;
+    sum.copied += sharing.copied_bytes;
+    sum.zeroed += sharing.zeroed_bytes;
+  }
+  return sum;
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole != 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+}  // namespace
+
+Sharing sharing_of(const FaultInterval::Process& process) {
+  const char* const why = process.memory.rss ? "not read at that moment, or the pagemap may not be read"
+                                             : "the process had ended when the interval ended";
+  return {{process.sharing.shared, why},
+          {process.sharing.inherited, "not forked while zerotax watched, or the parent's memory could not be read"},
+          process.sharing.copied,
+          process.sharing.zeroed};
+}
+
+Measured<SharedPss> pss_of(const FaultInterval& interval) {
+  SharedPss all;
+  std::uint64_t copied = 0;
+  for (const auto& [pid, process] : interval.processes) {
+    if (!process.memory.rss) continue;
+    if (!process.memory.pss) return NotAvailable{"the PSS of a process was not read at that moment"};
+    all.pss_bytes += *process.memory.pss;
+    copied += process.sharing.copied;
+  }
+  if (all.pss_bytes == 0) return NotAvailable{"no process was alive when the interval ended"};
+  all.uncopied_bytes = all.pss_bytes - std::min(all.pss_bytes, copied);
+  return all;
+}
+
+std::string sharing_sentence(const Cow& cow) {
+  for (auto interval = cow.intervals.rbegin(); interval != cow.intervals.rend(); ++interval) {
+    const ChildrenSharing sum = children_of(*interval);
+    if (sum.children == 0 || sum.inherited == 0) continue;
+    return fmt::format("After {:.3g} s, the {} still {} {} of the {} from {} fork{}.", interval->to_s,
+                       sum.children == 1 ? "child" : "children", sum.children == 1 ? "shares" : "share",
+                       format_percent(share(sum.shared, sum.inherited)), format_size(sum.inherited),
+                       sum.children == 1 ? "its" : "their", sum.children == 1 ? "" : "s");
+  }
+  return "";
+}
+
+std::string sharing_table(const Cow& cow) {
+  std::vector<const Interval*> known;
+  for (const Interval& interval : cow.intervals) {
+    if (children_of(interval).children != 0) known.push_back(&interval);
+  }
+  if (known.empty()) return "";
+  Table table({{"s", Unit::kNumber, 7},
+               {"children", Unit::kCount, 9},
+               {"still shared", Unit::kPercent, 13},
+               {"shared", Unit::kBytes, 10},
+               {"copied", Unit::kBytes, 10},
+               {"zero-filled", Unit::kBytes, 12},
+               {"PSS of all", Unit::kBytes, 11}});
+  const std::size_t step = (known.size() + kMostRows - 1) / kMostRows;
+  for (std::size_t i = (known.size() - 1) % step; i < known.size(); i += step) {
+    const ChildrenSharing sum = children_of(*known[i]);
+    const Measured<SharedPss>& pss = known[i]->pss;
+    table.add({known[i]->to_s, sum.children, share(sum.shared, sum.inherited), sum.shared, sum.copied, sum.zeroed,
+               pss ? Cell(pss->pss_bytes) : Cell::not_available()});
+  }
+  std::string text = "\nmemory of the children, at the end of intervals\n" + table.text();
+  if (const Measured<SharedPss>& pss = known.back()->pss) {
+    text += wrap(fmt::format("Without copies, PSS of all would be at least {} in the last row.",
+                             format_size(pss->uncopied_bytes)));
+  }
+  return text;
+}
+
+std::string writer_label(const Writing& writing) {
+  const std::string name = word(writing.writer);
+  if (writing.writer != Writer::kUnknown) return name;
+  return name + (writing.module ? " of " + *writing.module : " that is in no file");
+}
+
+std::string writers_sentence(const Cow& cow) {
+  constexpr const char* kCauses[] = {"The garbage collector",   "Changes of reference counts", "The allocator",
+                                     "Stores to stacks",        "Stores to data of files",     "System calls",
+                                     "The program itself",      ""};
+  if (!cow.writers || cow.writers->empty() || cow.totals.copies == 0) return "";
+  const Writing& most = cow.writers->front();
+  const std::string cause = most.writer == Writer::kUnknown ? "Unknown code" + writer_label(most).substr(12)
+                                                            : kCauses[static_cast<std::size_t>(most.writer)];
+  return fmt::format("{} caused {} of the copies.", cause, format_percent(share(most.copies, cow.totals.copies)));
+}
+
+std::string writers_table(const Cow& cow) {
+  if (!cow.writers || cow.writers->empty()) return "";
+  Table table({{"copies", Unit::kCount, 9},
+               {"by children", Unit::kCount, 12},
+               {"copied", Unit::kBytes, 10},
+               {"writer", Unit::kText, 0, "", {}, 2}});
+  for (const Writing& each : *cow.writers) {
+    table.add({each.copies, each.by_children, each.copied_bytes, writer_label(each)});
+  }
+  return "\n" + table.text();
+}
+
+}  // namespace zerotax::cow
