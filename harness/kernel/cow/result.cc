@@ -58,7 +58,8 @@ Process process_of(const TracedProcess& traced, const Seen& seen) {
 
 Interval interval_of(const FaultInterval& traced, const Seen& seen, bool all_counted) {
   FaultCounts totals;
-  Interval interval{traced.from_s, traced.to_s, traced.began, traced.ended, {}, {}, NotAvailable{"some processes are not counted"}};
+  Interval interval{
+      traced.from_s, traced.to_s, traced.began, traced.ended, {}, {}, NotAvailable{"some processes are not counted"}};
   for (const auto& [pid, process] : traced.processes) {
     totals.add(process.counts);
     interval.processes.push_back(

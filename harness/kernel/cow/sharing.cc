@@ -114,8 +114,9 @@ std::string writer_label(const Writing& writing) {
 }
 
 std::string writers_sentence(const Cow& cow) {
-  constexpr const char* kCauses[] = {"The garbage collector",   "Changes of reference counts", "The allocator",
-                                     "Stores to stacks",        "Stores to data of files",     "System calls",
+  constexpr const char* kCauses[] = {"The garbage collector",   "Changes of reference counts",
+                                     "The allocator",           "Stores to stacks",
+                                     "Stores to data of files", "System calls",
                                      "The program itself",      ""};
   if (!cow.writers || cow.writers->empty() || cow.totals.copies == 0) return "";
   const Writing& most = cow.writers->front();

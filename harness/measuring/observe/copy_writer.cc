@@ -10,42 +10,28 @@
 namespace zerotax {
 namespace {
 
-constexpr std::string_view kAllocatorLibraries[] = {"libjemalloc", "libmimalloc", "libtcmalloc", "libsnmalloc",
-                                                    "librpmalloc", "libhoard"};
+constexpr std::string_view kAllocatorLibraries[] = {"libjemalloc", "libmimalloc", "libtcmalloc",
+                                                    "libsnmalloc", "librpmalloc", "libhoard"};
 /// Functions of glibc's and musl's malloc. Only code of malloc.c follows the exported ones in the library, so a name
 /// in Frame::after is enough. __default_morecore is the first exported function of malloc.c in glibc.
-constexpr std::string_view kMallocFunctions[] = {"malloc",
-                                                 "free",
-                                                 "cfree",
-                                                 "calloc",
-                                                 "realloc",
-                                                 "memalign",
-                                                 "aligned_alloc",
-                                                 "posix_memalign",
-                                                 "valloc",
-                                                 "pvalloc",
-                                                 "malloc_trim",
-                                                 "__default_morecore",
-                                                 "__libc_malloc",
-                                                 "__libc_free",
-                                                 "__libc_calloc",
-                                                 "__libc_realloc",
-                                                 "__libc_memalign"};
+constexpr std::string_view kMallocFunctions[] = {
+    "malloc",        "free",           "cfree",         "calloc",         "realloc",        "memalign",
+    "aligned_alloc", "posix_memalign", "valloc",        "pvalloc",        "malloc_trim",    "__default_morecore",
+    "__libc_malloc", "__libc_free",    "__libc_calloc", "__libc_realloc", "__libc_memalign"};
 /// Static functions of glibc's malloc, and functions of allocators that are linked into a program, by their prefixes.
 /// GCC appends suffixes such as ".constprop.0" to names.
 constexpr std::string_view kAllocatorPrefixes[] = {
-    "_int_malloc", "_int_free",  "_int_realloc",      "_int_memalign", "_mid_memalign",
-    "sysmalloc",   "systrim",    "unlink_chunk",      "ptmalloc_",     "malloc_consolidate",
-    "tcache_",     "arena_get2", "je_",               "_rjem_",        "mi_",
-    "_mi_",        "tcmalloc::", "operator new",      "operator delete"};
-constexpr std::string_view kPymallocPrefixes[] = {"pymalloc_",    "_PyObject_Malloc", "_PyObject_Free",
-                                                  "PyObject_Malloc", "PyObject_Free", "_PyObject_Realloc",
-                                                  "new_arena",    "insert_to_",       "arena_map_"};
+    "_int_malloc",  "_int_free", "_int_realloc",       "_int_memalign", "_mid_memalign",  "sysmalloc", "systrim",
+    "unlink_chunk", "ptmalloc_", "malloc_consolidate", "tcache_",       "arena_get2",     "je_",       "_rjem_",
+    "mi_",          "_mi_",      "tcmalloc::",         "operator new",  "operator delete"};
+constexpr std::string_view kPymallocPrefixes[] = {"pymalloc_",       "_PyObject_Malloc", "_PyObject_Free",
+                                                  "PyObject_Malloc", "PyObject_Free",    "_PyObject_Realloc",
+                                                  "new_arena",       "insert_to_",       "arena_map_"};
 /// Functions of Modules/gcmodule.c and Python/gc.c of CPython, and of gc.c of Ruby.
 constexpr std::string_view kCollectorPrefixes[] = {
-    "gc_",          "PyGC_Collect",      "_PyGC_",           "visit_decref",     "visit_reachable", "visit_move",
-    "update_refs",  "subtract_refs",     "move_unreachable", "deduce_unreachable", "untrack_",       "delete_garbage",
-    "rb_gc_mark",   "rgengc_",           "gc_mark",          "garbage_collect",  "heap_page_"};
+    "gc_",         "PyGC_Collect",  "_PyGC_",           "visit_decref",       "visit_reachable", "visit_move",
+    "update_refs", "subtract_refs", "move_unreachable", "deduce_unreachable", "untrack_",        "delete_garbage",
+    "rb_gc_mark",  "rgengc_",       "gc_mark",          "garbage_collect",    "heap_page_"};
 constexpr std::string_view kCountFunctions[] = {"Py_IncRef", "Py_DecRef", "_Py_IncRef", "_Py_DecRef"};
 
 template <std::size_t N>

@@ -13,8 +13,8 @@ enum class StoreTarget : std::uint8_t {
   kOther,
   kInSystemCall,  ///< any memory, written by the kernel in a system call
   kStack,
-  kFile,             ///< private mapping of a file
-  kReferenceCount,   ///< the following kinds are structures of CPython (PythonWord)
+  kFile,            ///< private mapping of a file
+  kReferenceCount,  ///< the following kinds are structures of CPython (PythonWord)
   kCollectorHeader,
   kPoolHeader,
 };

@@ -201,9 +201,8 @@ std::vector<WriterCopies> FaultSites::by_writer(std::uint32_t pid) const {
   std::vector<WriterCopies> all;
   all.reserve(by_writer.size());
   for (const auto& [key, copies] : by_writer) all.push_back(copies);
-  std::stable_sort(all.begin(), all.end(), [](const WriterCopies& one, const WriterCopies& other) {
-    return one.copies > other.copies;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const WriterCopies& one, const WriterCopies& other) { return one.copies > other.copies; });
   return all;
 }
 

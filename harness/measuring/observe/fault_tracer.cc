@@ -301,8 +301,7 @@ void FaultTracer::count(const Fault& fault) {
   if (software) bound(process, region, kind);
   if (options_.each) options_.each(fault, kind);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
-  const StoreTarget target =
-      kind == FaultClass::kCopy ? target_of(process, fault, region) : StoreTarget::kOther;
+  const StoreTarget target = kind == FaultClass::kCopy ? target_of(process, fault, region) : StoreTarget::kOther;
   Counted one{fault, kind, scripts_.of(fault, code, process.space), target};
   tally(one, times);
   slice_counts_.add(kind);
