@@ -32,8 +32,8 @@ ChildrenSharing children_of(const Interval& interval) {
     // Pages that a child shares only with its own children may be newer than its fork.
     sum.shared += std::min(*sharing.shared_bytes, *sharing.inherited_bytes);
     sum.inherited += *sharing.inherited_bytes;
-    sum.copied += sharing.copied_bytes;
-    sum.zeroed += sharing.zeroed_bytes;
+    sum.copied += sharing.copied_bytes.value_or(0);
+    sum.zeroed += sharing.zeroed_bytes.value_or(0);
   }
   return sum;
 }
@@ -45,12 +45,13 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }  // namespace
 
 Sharing sharing_of(const FaultInterval::Process& process) {
-  const char* const why = process.memory.rss ? "not read at that moment, or the pagemap may not be read"
-                                             : "the process had ended when the interval ended";
-  return {{process.sharing.shared, why},
-          {process.sharing.inherited, "not forked while zerotax watched, or the parent's memory could not be read"},
-          process.sharing.copied,
-          process.sharing.zeroed};
+  constexpr const char* kEnded = "the process had ended when the interval ended, or belongs to another user";
+  const bool alive = process.memory.rss.has_value();
+  return {{process.sharing.shared, alive ? "not read at that moment, or the pagemap may not be read" : kEnded},
+          {process.sharing.inherited,
+           alive ? "not forked while zerotax watched, or executed another program since its fork" : kEnded},
+          known_if(alive, process.sharing.copied, kEnded),
+          known_if(alive, process.sharing.zeroed, kEnded)};
 }
 
 Measured<SharedPss> pss_of(const FaultInterval& interval) {
@@ -62,6 +63,7 @@ Measured<SharedPss> pss_of(const FaultInterval& interval) {
     all.pss_bytes += *process.memory.pss;
     copied += process.sharing.copied;
   }
+  if (!interval.whole) return NotAvailable{"a process had just started, or is not watched"};
   if (all.pss_bytes == 0) return NotAvailable{"no process was alive when the interval ended"};
   all.uncopied_bytes = all.pss_bytes - std::min(all.pss_bytes, copied);
   return all;
@@ -101,8 +103,9 @@ std::string sharing_table(const Cow& cow) {
   }
   std::string text = "\nmemory of the children, at the end of intervals\n" + table.text();
   if (const Measured<SharedPss>& pss = known.back()->pss) {
-    text += wrap(fmt::format("Without copies, PSS of all would be at least {} in the last row.",
-                             format_size(pss->uncopied_bytes)));
+    const bool bounded = cow.method == Method::kTracepoints && !cow.sampling;
+    text += wrap(fmt::format("Without copies, the PSS of all would be {} {} in the last row.",
+                             bounded ? "at least" : "about", format_size(pss->uncopied_bytes)));
   }
   return text;
 }
@@ -119,10 +122,18 @@ std::string writers_sentence(const Cow& cow) {
                                      "Stores to data of files", "System calls",
                                      "The program itself",      ""};
   if (!cow.writers || cow.writers->empty() || cow.totals.copies == 0) return "";
-  const Writing& most = cow.writers->front();
+  std::uint64_t by_children = 0;
+  for (const Writing& each : *cow.writers) by_children += each.by_children;
+  // A program copies pages of files when it starts, so the side that copied more is the interesting one.
+  const bool of_children = 2 * by_children >= cow.totals.copies;
+  const auto part = of_children ? &Writing::by_children : &Writing::copies;
+  const Writing& most = *std::max_element(cow.writers->begin(), cow.writers->end(),
+                                          [&](const auto& one, const auto& other) { return one.*part < other.*part; });
   const std::string cause = most.writer == Writer::kUnknown ? "Unknown code" + writer_label(most).substr(12)
                                                             : kCauses[static_cast<std::size_t>(most.writer)];
-  return fmt::format("{} caused {} of the copies.", cause, format_percent(share(most.copies, cow.totals.copies)));
+  return fmt::format("{} caused {} of the {}copies.", cause,
+                     format_percent(share(most.*part, of_children ? by_children : cow.totals.copies)),
+                     of_children ? "children's " : "");
 }
 
 std::string writers_table(const Cow& cow) {

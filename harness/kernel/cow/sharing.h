@@ -26,17 +26,19 @@ struct Writing {
 };
 
 struct Sharing {
-  RESULT("sharing", "Private memory of a process since a fork, at the end of an interval.");
+  RESULT("sharing", "Private memory of a process since a fork, some milliseconds after the end of an interval.");
   FIELD(Measured<std::uint64_t>, shared_bytes,
         "Bytes of private pages in memory that other processes map, too (/proc/PID/pagemap). Before Linux 6.7, pages "
         "that were only read are included.");
   FIELD(Measured<std::uint64_t>, inherited_bytes,
         "Private memory of the parent a few milliseconds after it forked the process (RssAnon and VmSwap). n/a for a "
         "process that was not forked while zerotax watched, or that executed another program.");
-  FIELD(std::uint64_t, copied_bytes,
+  FIELD(Measured<std::uint64_t>, copied_bytes,
         "Bytes that the process copied since its own fork or, if it has no watched parent, since its first child. 0 if "
-        "no process is left with which it could share pages.");
-  FIELD(std::uint64_t, zeroed_bytes, "Bytes of zero-fills in the same time. A lower bound for an ordinary user.");
+        "no process is left with which it could share pages. n/a after its end.");
+  FIELD(
+      Measured<std::uint64_t>, zeroed_bytes,
+      "Bytes of zero-fills in the same time. For an ordinary user, zero-fills in user mode and first reads of memory.");
 };
 
 /// PSS of all processes at the end of an interval.
@@ -45,7 +47,8 @@ struct SharedPss {
   FIELD(std::uint64_t, pss_bytes, "Sum of the PSS of all processes.");
   FIELD(std::uint64_t, uncopied_bytes,
         "The sum if no page had been copied: pss_bytes minus the copied_bytes of these processes. A lower bound, "
-        "because copies may have been returned, and the original of a copy may no longer be mapped.");
+        "because copies may have been returned, and the original of a copy may no longer be mapped. For an ordinary "
+        "user and from a sample, an estimate, because copies in system calls are missing or copies are estimated.");
 };
 
 struct Cow;

@@ -187,6 +187,7 @@ struct FaultInterval {
   std::uint64_t began = 0;      ///< children that began in the interval
   std::uint64_t ended = 0;      ///< children that ended in the interval
   bool sampled = false;         ///< whether some faults since the start of tracing were only counted, not recorded
+  bool whole = true;            ///< whether `processes` has all processes whose memory was shared when it was read
   std::vector<Change> changes;  ///< the first kMostChanges changes, in chronological order
   std::map<pid_t, Process> processes;
 };

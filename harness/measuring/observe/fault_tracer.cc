@@ -135,6 +135,7 @@ FaultInterval FaultTracer::current(std::uint64_t now) const {
 }
 
 void FaultTracer::close_intervals(std::uint64_t now) {
+  settle_sharing(now);
   while (root_ != 0 && now >= start_ns_ + (intervals_.size() + 1) * interval_ns_) {
     interval_.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
     interval_.to_s = interval_.from_s + options_.interval_s;

@@ -195,6 +195,8 @@ class FaultTracer {
   void close_intervals(std::uint64_t now_ns);
   // fault_tracer_memory.cc
   void measure_memory(FaultInterval& interval);
+  [[nodiscard]] bool knows_all_processes() const;
+  void settle_sharing(std::uint64_t now_ns);
   std::optional<std::uint64_t> shared_bytes(const Process& process);
   void note_inheritance(Process& parent, Process& child);
   void note_sharing(Process& process, const Fault& fault, FaultClass kind, std::uint64_t times);
@@ -263,6 +265,8 @@ class FaultTracer {
   FaultInterval interval_;
   std::vector<FaultInterval> intervals_;
   std::uint64_t memory_due_ns_ = 0;
+  std::uint64_t sharing_read_ns_ = 0;  ///< time of the last reading of shared memory; 0 if its counts are settled
+  std::size_t sharing_interval_ = 0;   ///< index of the interval with that reading
   FaultSites sites_;
   FaultScripts scripts_;
   std::unique_ptr<FaultLog> log_;

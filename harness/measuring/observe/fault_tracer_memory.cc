@@ -43,8 +43,33 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
     process.told.memory = memory;
   }
   if (!pss) return;
+  interval.whole = knows_all_processes();
   const std::uint64_t end = reading_time_ns();
   memory_due_ns_ = end + (end - begin) * kMemoryShare;
+  sharing_read_ns_ = end;
+  sharing_interval_ = intervals_.size();
+}
+
+/// Counts the copies and zero-fills until the moment at which shared memory was read, once all events until then are
+/// applied. Memory is read some milliseconds after the end of an interval.
+void FaultTracer::settle_sharing(std::uint64_t now_ns) {
+  if (sharing_read_ns_ == 0 || now_ns <= sharing_read_ns_ || sharing_interval_ >= intervals_.size()) return;
+  sharing_read_ns_ = 0;
+  for (auto& [pid, entry] : intervals_[sharing_interval_].processes) {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end()) continue;
+    entry.sharing.copied = process->second.sharing.copied;
+    entry.sharing.zeroed = process->second.sharing.zeroed;
+  }
+}
+
+/// Returns whether every running descendant is known. The events of the latest forks may not be applied yet.
+bool FaultTracer::knows_all_processes() const {
+  const std::vector<pid_t> tree = process_tree(root_);
+  return std::all_of(tree.begin(), tree.end(), [&](pid_t pid) {
+    const auto known = processes_.find(pid);
+    return (known != processes_.end() && known->second.alive) || !is_running(pid);
+  });
 }
 
 /// Returns the bytes of private pages in memory that other processes map, too; nothing if some pages cannot be

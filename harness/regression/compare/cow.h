@@ -29,7 +29,7 @@ struct CowCount {
   FIELD_AS("new", Range, after, "The count in NEW; its confidence interval if NEW is a sample.");
   FIELD(Measured<Direction>, direction,
         "Direction of the change. Copies by one writer only explain a change, so they are neither. n/a if the ranges "
-        "overlap, or differ by less than two runs of one program do.");
+        "overlap, or differ by at most 16 pages per process or 1 %, as two runs of one program may.");
   FIELD(std::string, line, "Both values in words: 'copied pages 106 → 3,519'.");
   bool in_bytes = false;
 };

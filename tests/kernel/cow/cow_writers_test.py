@@ -1,5 +1,6 @@
 """zerotax cow reports which kind of code wrote to the copied pages, for programs whose writers are known."""
 
+import re
 import shutil
 
 import pytest
@@ -64,8 +65,8 @@ def test_writers_of_a_program_are_known(method):
     assert found["stacks"] in range(100, 106)
     assert found["allocator"] in range(395, 411)
     assert found["data of files"] in range(50, 75)
-    assert found.get("system calls", 0) == (60 if method == "tracepoints" else 0)
-    assert "The program itself caused" in " ".join(done.stderr.split()) or "program" in done.stderr
+    assert found.get("system calls", 0) in (range(60, 66) if method == "tracepoints" else [0])
+    assert re.search(r"^ +copies +by children +copied +writer$", done.stderr, re.MULTILINE)
 
 
 @needs_python
@@ -73,7 +74,7 @@ def test_writers_of_a_program_are_known(method):
 def test_the_collector_of_python_writes_its_headers(method):
     report, private, text = lists("collect", method=method)
     found = writers(report)
-    assert LIST_PAGES <= private <= children(report) <= private + FEW
+    assert private >= LIST_PAGES and abs(children(report) - private) <= FEW
     assert found["garbage collector"] >= 0.9 * children(report)
     assert "garbage collector" in text
 
@@ -83,7 +84,7 @@ def test_the_collector_of_python_writes_its_headers(method):
 def test_after_freeze_the_collector_writes_almost_nothing(method):
     report, private, _ = lists("collect", "freeze", method=method)
     assert writers(report).get("garbage collector", 0) < 20
-    assert private <= children(report) <= private + FEW < 2 * FEW
+    assert private < FEW and children(report) < 2 * FEW
 
 
 @needs_python
@@ -91,7 +92,7 @@ def test_after_freeze_the_collector_writes_almost_nothing(method):
 def test_iterating_changes_reference_counts(method):
     report, private, _ = lists("iterate", "freeze", method=method)
     found = writers(report)
-    assert LIST_PAGES <= private <= children(report) <= private + FEW
+    assert private >= LIST_PAGES and abs(children(report) - private) <= FEW
     assert found["reference counts"] >= 0.9 * children(report)
     assert found.get("garbage collector", 0) < 20
 
@@ -103,5 +104,6 @@ def test_an_ordinary_user_gets_the_same_writers():
     skip_if_unreadable()
     report, private, _ = lists("collect", prefix=NOBODY)
     assert report["method"] == "software"
-    assert private <= children(report) <= report["bounds"]["copies"]["at_most"]
+    assert private >= LIST_PAGES and abs(children(report) - private) <= FEW
+    assert report["bounds"]["copies"]["at_most"] >= children(report)
     assert writers(report)["garbage collector"] >= 0.9 * children(report)
