@@ -18,7 +18,7 @@ constexpr std::size_t kMostRows = 12;
 struct ChildrenSharing {
   std::size_t children = 0;
   std::uint64_t shared = 0;
-  std::uint64_t inherited = 0;
+  std::optional<std::uint64_t> inherited = 0;  ///< empty if it is unknown for one of the children
   std::uint64_t copied = 0;
   std::uint64_t zeroed = 0;
 };
@@ -27,11 +27,13 @@ ChildrenSharing children_of(const Interval& interval) {
   ChildrenSharing sum;
   for (const IntervalProcess& process : interval.processes) {
     const Sharing& sharing = process.sharing;
-    if (!process.child || !process.rss_bytes || !sharing.shared_bytes || !sharing.inherited_bytes) continue;
+    if (!process.child || !process.rss_bytes || !sharing.shared_bytes) continue;
+    const bool runs_another_program = !sharing.inherited_bytes && *sharing.shared_bytes == 0;
+    if (runs_another_program) continue;
     ++sum.children;
-    // Pages that a child shares only with its own children may be newer than its fork.
-    sum.shared += std::min(*sharing.shared_bytes, *sharing.inherited_bytes);
-    sum.inherited += *sharing.inherited_bytes;
+    sum.shared += *sharing.shared_bytes;
+    const bool known = sum.inherited && sharing.inherited_bytes;
+    sum.inherited = known ? std::optional(*sum.inherited + *sharing.inherited_bytes) : std::nullopt;
     sum.copied += sharing.copied_bytes.value_or(0);
     sum.zeroed += sharing.zeroed_bytes.value_or(0);
   }
@@ -40,6 +42,13 @@ ChildrenSharing children_of(const Interval& interval) {
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole != 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+/// Returns the share of the inherited memory that is still shared, at most 1. A child also shares newer pages with its
+/// own children.
+std::optional<double> shared_part(const ChildrenSharing& sum) {
+  if (!sum.inherited || *sum.inherited == 0) return std::nullopt;
+  return std::min(1.0, share(sum.shared, *sum.inherited));
 }
 
 }  // namespace
@@ -72,11 +81,14 @@ Measured<SharedPss> pss_of(const FaultInterval& interval) {
 std::string sharing_sentence(const Cow& cow) {
   for (auto interval = cow.intervals.rbegin(); interval != cow.intervals.rend(); ++interval) {
     const ChildrenSharing sum = children_of(*interval);
-    if (sum.children == 0 || sum.inherited == 0) continue;
-    return fmt::format("After {:.3g} s, the {} still {} {} of the {} from {} fork{}.", interval->to_s,
-                       sum.children == 1 ? "child" : "children", sum.children == 1 ? "shares" : "share",
-                       format_percent(share(sum.shared, sum.inherited)), format_size(sum.inherited),
-                       sum.children == 1 ? "its" : "their", sum.children == 1 ? "" : "s");
+    if (sum.children == 0) continue;
+    const bool one = sum.children == 1;
+    const std::string who =
+        one ? "the child still shares" : fmt::format("the {} children still share", format_count(sum.children));
+    const std::optional<double> part = shared_part(sum);
+    if (!part) return fmt::format("After {:.3g} s, {} {}.", interval->to_s, who, format_size(sum.shared));
+    return fmt::format("After {:.3g} s, {} {} of the {} from {}.", interval->to_s, who, format_percent(*part),
+                       format_size(*sum.inherited), one ? "its fork" : "their forks");
   }
   return "";
 }
@@ -98,8 +110,9 @@ std::string sharing_table(const Cow& cow) {
   for (std::size_t i = (known.size() - 1) % step; i < known.size(); i += step) {
     const ChildrenSharing sum = children_of(*known[i]);
     const Measured<SharedPss>& pss = known[i]->pss;
-    table.add({known[i]->to_s, sum.children, share(sum.shared, sum.inherited), sum.shared, sum.copied, sum.zeroed,
-               pss ? Cell(pss->pss_bytes) : Cell::not_available()});
+    const std::optional<double> part = shared_part(sum);
+    table.add({known[i]->to_s, sum.children, part ? Cell(*part) : Cell::not_available(), sum.shared, sum.copied,
+               sum.zeroed, pss ? Cell(pss->pss_bytes) : Cell::not_available()});
   }
   std::string text = "\nmemory of the children, at the end of intervals\n" + table.text();
   if (const Measured<SharedPss>& pss = known.back()->pss) {

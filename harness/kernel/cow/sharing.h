@@ -34,8 +34,8 @@ struct Sharing {
         "Private memory of the parent a few milliseconds after it forked the process (RssAnon and VmSwap). n/a for a "
         "process that was not forked while zerotax watched, or that executed another program.");
   FIELD(Measured<std::uint64_t>, copied_bytes,
-        "Bytes that the process copied since its own fork or, if it has no watched parent, since its first child. 0 if "
-        "no process is left with which it could share pages. n/a after its end.");
+        "Bytes that the process copied since its fork. If that fork was not watched, the count starts with the first "
+        "child, or when zerotax attached. 0 if no process is left with which it could share pages. n/a after its end.");
   FIELD(
       Measured<std::uint64_t>, zeroed_bytes,
       "Bytes of zero-fills in the same time. For an ordinary user, zero-fills in user mode and first reads of memory.");
@@ -58,8 +58,8 @@ Sharing sharing_of(const FaultInterval::Process& process);
 /// Returns the PSS of all processes; n/a unless the PSS of each living process is known.
 Measured<SharedPss> pss_of(const FaultInterval& interval);
 
-/// Returns a sentence with the share of the children's memory that is still shared, at the last interval at which this
-/// share is known. Empty if it is never known.
+/// Returns a sentence with the memory that the children still share, at the last interval at which this is known. Empty
+/// if it is never known.
 std::string sharing_sentence(const Cow& cow);
 /// Returns a table with a row for each interval, at most about 12 rows; empty if there are no children.
 std::string sharing_table(const Cow& cow);

@@ -169,9 +169,7 @@ std::string sentence_of(const CowComparison& comparison) {
 std::string verdict_text(const CowCount& count) { return count.direction ? heading_of(*count.direction) : "same"; }
 
 CowFile file_of(const cow::Cow& cow, const std::string& path) {
-  CowFile file{path, cow.command, word(cow.method)};
-  file.environment = cow.environment;
-  return file;
+  return {path, cow.command, word(cow.method), cow.environment};
 }
 
 cow::Cow read_cow_file(const std::string& path) {
