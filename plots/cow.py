@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zerotax_plots.axes import zero_axis
-from zerotax_plots.cow import FILE, SCHEMA, SIDES, copying_ended, counts, resident, title
+from zerotax_plots.cow import FILE, SCHEMA, SIDES, copying_ended, counts, resident, shared, title
 from zerotax_plots.documents import document_of, load_document, notes_of
 from zerotax_plots.files import ResultsError
 from zerotax_plots.labels import LineEnd, end_labels
@@ -112,8 +112,13 @@ def draw(results: Results) -> Figure:
 
 
 def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool]) -> None:
-    """Draws the resident memory of both sides, from zero."""
+    """Draws the resident memory of both sides, and the part that the children share, from zero."""
     most = 0.0
+    still = [(interval["to_s"], size) for interval, size in zip(intervals, shared(intervals), strict=True)
+             if size is not None]
+    if still:
+        axes.plot(*zip(*still, strict=True), marker="^", markersize=3.2, linewidth=1.4, color="#8A5FA8",
+                  linestyle=(0, (1.6, 1.2)), label="shared by the children")
     for child in sides:
         sizes = resident(intervals, child)
         most = max([most, *[size for size in sizes if size is not None]])
@@ -127,7 +132,7 @@ def memory_panel(axes: Axes, intervals: list[dict[str, Any]], sides: list[bool])
     axes.set_yticks(places, [tick_size_text(place) if place else "0" for place in places])
     axes.set_xlabel("seconds since watching began")
     if len(sides) > 1:
-        axes.legend(ncol=2, loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10, borderpad=0,
+        axes.legend(ncol=3, loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize=10, borderpad=0,
                     borderaxespad=0.5, handlelength=2.6)
 
 

@@ -205,7 +205,8 @@ def one_fault_brings_one_page(run):
 
 # Documents whose schema is an alternative in the file of another document.
 SCHEMA_FILES = {"program_baseline": "baseline", "program_check": "check", "program_checks": "check",
-                "crossover": "compare", "program_compare": "compare", "bench_compare": "compare"}
+                "crossover": "compare", "program_compare": "compare", "bench_compare": "compare",
+                "cow_compare": "compare"}
 
 
 @functools.cache

@@ -29,6 +29,17 @@ def resident(intervals: list[dict[str, Any]], child: bool) -> list[float | None]
     return sums
 
 
+def shared(intervals: list[dict[str, Any]]) -> list[float | None]:
+    """Returns the bytes that the children share at the end of each interval, or None where the number is unknown."""
+    sums: list[float | None] = []
+    for interval in intervals:
+        found = [process.get("sharing", {}).get("shared_bytes") for process in interval["processes"]
+                 if process["child"]]
+        known = [size for size in found if isinstance(size, int)]
+        sums.append(sum(known) if known else None)
+    return sums
+
+
 def copying_ended(document: dict[str, Any]) -> float | None:
     """Returns the seconds until an only child had made nearly all of its copies; None if the document does not state
     this time.

@@ -127,3 +127,17 @@ def test_an_unusable_file_costs_one_line_and_status_2(tmp_path: Path, text: str,
     file.write_text(text)
     done = script("cow", file)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and told in done.stderr
+
+
+def test_what_the_children_share_is_a_line_of_the_memory_panel(tmp_path: Path) -> None:
+    raw = document({10: PARENT, 11: CHILD, 12: CHILD})
+    for interval in raw["intervals"]:
+        for entry in interval["processes"]:
+            known = entry["child"] and interval["from_s"] == 0.5
+            entry["sharing"] = {"shared_bytes": 3 * MIB if known else ENDED, "inherited_bytes": 7 * MIB,
+                                "copied_bytes": 0, "zeroed_bytes": 0}
+    validate.validator("cow").validate(raw)
+    memory = figure_of(tmp_path, raw).axes[-1]
+    assert lines(memory)["shared by the children"] == [(1.0, 6 * MIB)]
+    before = figure_of(tmp_path, document({10: PARENT, 11: CHILD})).axes[-1]
+    assert "shared by the children" not in lines(before)

@@ -8,6 +8,7 @@
 #include "clients/clients.h"
 #include "compare/bench.h"
 #include "compare/compare_document.h"
+#include "compare/cow.h"
 #include "compare/programs.h"
 #include "contract/result.h"
 #include "cow/result.h"
@@ -54,9 +55,10 @@ TEST(WrittenSchemas, AreWhatTheStructsOfTheResultsSay) {
   expect_schema<PlanDocument>("plan");
   expect_schemas<baseline::CheckDocument, baseline::ProgramCheck, baseline::ProgramChecks>(
       "check", "The output of zerotax check --json, for allocators, a command or several commands.");
-  expect_schemas<compare::CompareDocument, compare::AlongDocument, compare::ProgramComparison,
-                 compare::BenchComparison>(
-      "compare", "The output of zerotax compare --json, for points, an axis, two commands or two files of bench.");
+  expect_schemas<compare::CompareDocument, compare::AlongDocument, compare::ProgramComparison, compare::BenchComparison,
+                 compare::CowComparison>(
+      "compare",
+      "The output of zerotax compare --json, for points, an axis, two commands, or two files of bench or cow.");
   expect_schema<bisect::HistoryDocument>("history");
   expect_schema<profile::Profile>("profile");
   expect_schema<prove::Proofs>("prove");

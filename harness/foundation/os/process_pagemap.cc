@@ -50,4 +50,32 @@ bool ProcessPagemaps::for_each(pid_t pid, AddressRange range,
   return true;
 }
 
+std::optional<std::uint64_t> ProcessPagemaps::shared_pages(pid_t pid, AddressRange range) {
+  constexpr std::uint64_t kLargestRead = std::uint64_t{64} << 30;
+  const int fd = open(pid);
+  if (fd < 0) return std::nullopt;
+  std::vector<AddressRange> resident{range};
+  if (method_ == Pagemap::Method::kScan) {
+    // A mapping may reserve terabytes of addresses, so the pages in memory are found first.
+    resident.clear();
+    const auto add = [](void* ranges, AddressRange pages) {
+      static_cast<std::vector<AddressRange>*>(ranges)->push_back(pages);
+    };
+    Pagemap pagemap(UniqueFd(fd), method_);
+    const bool scanned = pagemap.for_each_resident(range, add, &resident);
+    (void)pagemap.release();
+    if (!scanned) return std::nullopt;
+  } else if (range.bytes() > kLargestRead) {
+    return std::nullopt;
+  }
+  std::uint64_t pages = 0;
+  const auto count = [&](std::uint64_t, PagemapEntry entry) {
+    if (entry.present() && !entry.of_file() && !entry.exclusive()) ++pages;
+  };
+  for (const AddressRange& each : resident) {
+    if (!for_each(pid, each, count)) return std::nullopt;
+  }
+  return pages;
+}
+
 }  // namespace zerotax

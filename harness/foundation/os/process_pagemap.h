@@ -20,6 +20,10 @@ class ProcessPagemaps {
   std::optional<PagemapEntry> entry(pid_t pid, std::uint64_t page);
   /// Visits the populated pages of a range. Returns false if the process has ended or may not be inspected.
   bool for_each(pid_t pid, AddressRange range, const std::function<void(std::uint64_t page, PagemapEntry)>& visit);
+  /// Returns the number of private pages of a range that are in memory and that other processes map, too. Pages
+  /// that map the shared zero page are left out since Linux 6.7. Returns nothing if the process has ended or may not be
+  /// inspected, and before Linux 6.7 if the range exceeds 64 GiB.
+  std::optional<std::uint64_t> shared_pages(pid_t pid, AddressRange range);
   /// Must be called when the process has ended or executed another program.
   void forget(pid_t pid) { open_.erase(pid); }
 
@@ -27,6 +31,7 @@ class ProcessPagemaps {
   int open(pid_t pid);
 
   std::map<pid_t, UniqueFd> open_;
+  Pagemap::Method method_ = Pagemap().method();
 };
 
 }  // namespace zerotax

@@ -129,6 +129,9 @@ Answer cow_answer(const Cow& cow) {
   answer.headline = headline(cow);
   if (cow.processes.size() > 1) answer.table = processes(cow);
   answer.where = where(cow);
+  for (const std::string& sentence : {writers_sentence(cow), sharing_sentence(cow)}) {
+    if (!sentence.empty()) answer.where += (answer.where.empty() ? "" : " ") + sentence;
+  }
   answer.steps = steps(cow);
   answer.warnings = cow_warnings(cow);
   answer.legend = certainty(cow);

@@ -56,14 +56,17 @@ Process process_of(const TracedProcess& traced, const Seen& seen) {
   return process;
 }
 
-Interval interval_of(const FaultInterval& traced, const Seen& seen) {
+Interval interval_of(const FaultInterval& traced, const Seen& seen, bool all_counted) {
   FaultCounts totals;
-  Interval interval{traced.from_s, traced.to_s, traced.began, traced.ended, {}, {}};
+  Interval interval{
+      traced.from_s, traced.to_s, traced.began, traced.ended, {}, {}, NotAvailable{"some processes are not counted"}};
   for (const auto& [pid, process] : traced.processes) {
     totals.add(process.counts);
-    interval.processes.push_back({memory_of(process.memory), pid, process.child, counts_of(process.counts, seen)});
+    interval.processes.push_back(
+        {memory_of(process.memory), pid, process.child, counts_of(process.counts, seen), sharing_of(process)});
   }
   interval.counts = counts_of(totals, seen);
+  if (all_counted) interval.pss = pss_of(traced);
   return interval;
 }
 
@@ -180,7 +183,9 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
   cow.unclassified = unclassified_of(subject, data);
   cow.in_system_calls = in_system_calls_of(data);
   cow.forks = forks_of(data);
-  for (const FaultInterval& interval : data.intervals) cow.intervals.push_back(interval_of(interval, seen));
+  for (const FaultInterval& interval : data.intervals) {
+    cow.intervals.push_back(interval_of(interval, seen, subject.counted == "all"));
+  }
   cow.script_names = data.scripts.list();
   cow.stacks = NotAvailable{"not asked for (--stacks)"};
   if (data.stacks) cow.stacks = Stacks{data.stacks->taken, data.stacks->lost, data.stacks->skipped};
@@ -188,6 +193,11 @@ Cow cow_result(const CowSubject& subject, const FaultData& data, Json environmen
     cow.code.push_back({code.frame.function, code.frame.module, counts_of(code.counts, seen), std::nullopt});
     if (!code.through.empty()) cow.code.back().through = code.through;
     if (!code.frame.after.empty()) cow.code.back().after = code.frame.after;
+  }
+  cow.writers.emplace();
+  for (const WriterCopies& each : data.writers) {
+    const std::optional<std::string> module = each.module.empty() ? std::nullopt : std::optional(each.module);
+    cow.writers->push_back({each.writer, module, each.copies, each.by_children, each.bytes});
   }
   return cow;
 }

@@ -8,6 +8,7 @@
 #include "base/answer.h"
 #include "base/fields.h"
 #include "base/json.h"
+#include "cow/sharing.h"
 #include "observe/fault_data.h"
 
 namespace zerotax::cow {
@@ -102,6 +103,7 @@ struct IntervalProcess : Memory {
   FIELD(bool, child, "Whether the process was forked by another watched process.");
   FIELD(Counts, counts, "Faults of the process in the interval.");
   BASE_FIELDS(Memory);
+  FIELD(Sharing, sharing, "Memory that the process shares since a fork. Absent from earlier files.", kLater);
 };
 
 struct Interval {
@@ -115,6 +117,10 @@ struct Interval {
   FIELD(Counts, counts, "Faults in the interval.");
   FIELD(std::vector<IntervalProcess>, processes,
         "The processes that faulted in the interval, or were alive at the end of the interval.");
+  FIELD(Measured<SharedPss>, pss,
+        "PSS of all processes together. n/a if processes are left out, or if the PSS of one of them was not read. "
+        "Absent from earlier files.",
+        kLater);
 };
 
 struct FaultsFile {
@@ -300,6 +306,8 @@ struct Cow : Verdict, DocumentHead {
         "With --stacks, the number of faults in user mode with and without a known stack. Absent from earlier files.",
         kLater);
   FIELD(std::vector<Code>, code, "Functions, in descending order of copies.");
+  FIELD(std::optional<std::vector<Writing>>, writers,
+        "Kinds of code that wrote to the copied pages, in descending order of copies. Absent from earlier files.");
   BASE_FIELDS(Verdict);
 };
 

@@ -275,8 +275,8 @@ std::string cow_text(const Cow& cow) {
   const std::string advice = copies_advice(cow);
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
-  return text + top("process", processes) + top("mapping", mappings) + top("code", code) +
-         (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
+  return text + top("process", processes) + top("mapping", mappings) + top("code", code) + writers_table(cow) +
+         sharing_table(cow) + (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
 }
 
 }  // namespace zerotax::cow

@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "observe/interpreter.h"
+
 namespace zerotax {
 
 Region region_of(ProcessMapping mapping, bool unreported) {
@@ -18,6 +20,7 @@ bool Region::has_file_code() const { return !name.empty() && name[0] == '/' && !
 
 void AddressSpace::map(Region region) {
   if (region.name == "//anon") region.name.clear();
+  if (region.executable && interpreter_of(region.name).name.starts_with("CPython")) has_python_ = true;
   auto old = regions_.upper_bound(region.begin);
   if (old != regions_.begin() && std::prev(old)->second.end > region.begin) --old;
   while (old != regions_.end() && old->second.begin < region.end) {

@@ -42,9 +42,12 @@ class AddressSpace {
   /// Returns the mapping at an address, or nullptr.
   [[nodiscard]] const Region* find(std::uint64_t address) const;
   [[nodiscard]] const std::map<std::uint64_t, Region>& regions() const { return regions_; }
+  /// Returns whether code of CPython has been mapped.
+  [[nodiscard]] bool has_python() const { return has_python_; }
 
  private:
   std::map<std::uint64_t, Region> regions_;  ///< disjoint regions by start address
+  bool has_python_ = false;
 };
 
 }  // namespace zerotax

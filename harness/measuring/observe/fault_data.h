@@ -15,6 +15,7 @@
 
 #include "files/new_file.h"
 #include "observe/address_space.h"
+#include "observe/copy_writer.h"
 #include "observe/fault.h"
 #include "observe/fork_tally.h"
 #include "observe/frame.h"
@@ -137,6 +138,24 @@ struct MappingFaults {
 /// Joins entries of one process that belong to the same growing mapping.
 std::vector<MappingFaults> joined(std::vector<MappingFaults> parts);
 
+/// Private memory of a process that the process shares since a fork, in bytes, at the end of an interval. A field is
+/// empty if it could not be read.
+struct SharedMemory {
+  std::optional<std::uint64_t> shared;     ///< in private pages that other processes map, too
+  std::optional<std::uint64_t> inherited;  ///< private memory of the parent when it forked this process
+  std::uint64_t copied = 0;                ///< copied since the fork; for a parent, since its first fork
+  std::uint64_t zeroed = 0;                ///< in zero-fills of the same time
+};
+
+/// Copies by one kind of code.
+struct WriterCopies {
+  Writer writer = Writer::kUnknown;
+  std::string module;  ///< for unknown code, file name of the program or library; empty if in no file
+  std::uint64_t copies = 0;
+  std::uint64_t by_children = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct TracedProcess {
   pid_t pid = 0;
   pid_t parent = 0;  ///< parent's PID; 0 for the first traced process
@@ -153,6 +172,7 @@ struct FaultInterval {
     ProcessMemory memory;  ///< memory at the end of the interval, for processes that are still alive
     bool child = false;
     std::string name;
+    SharedMemory sharing{};
   };
   /// The start or end of a child process.
   struct Change {
@@ -169,6 +189,7 @@ struct FaultInterval {
   std::uint64_t began = 0;      ///< children that began in the interval
   std::uint64_t ended = 0;      ///< children that ended in the interval
   bool sampled = false;         ///< whether some faults since the start of tracing were only counted, not recorded
+  bool whole = true;            ///< whether `processes` has all processes whose memory was shared when it was read
   std::vector<Change> changes;  ///< the first kMostChanges changes, in chronological order
   std::map<pid_t, Process> processes;
 };
@@ -222,6 +243,7 @@ struct FaultData {
   std::vector<TracedProcess> processes;  ///< processes in the order in which they began; an exec adds no entry
   std::vector<FaultInterval> intervals;
   std::vector<CodeFaults> code;           ///< most copies first
+  std::vector<WriterCopies> writers;      ///< most copies first
   std::uint64_t lost = 0;                 ///< lost events
   std::uint64_t handled = 0;              ///< number of faults of all watched processes, from a counter of the kernel
   std::optional<FaultSampling> sampling;  ///< empty if every fault was recorded

@@ -129,34 +129,52 @@ std::optional<FaultCaller> FaultScripts::in_stack(const Fault& fault, bool in_c_
   return FaultCaller{*caller, stack.back().function};
 }
 
+FaultSites::Site FaultSites::site_of(const Fault& fault, const Region* code) {
+  if (fault.in_kernel()) return {kKernel, fault.instruction};
+  if (code == nullptr || code->name.empty()) return {"", fault.instruction};
+  files_.try_emplace({code->inode, code->name}, code_of(*code));
+  return {code->name, fault.instruction - code->begin + code->file_offset, code->inode};
+}
+
 void FaultSites::add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
                      const std::optional<FaultCaller>& caller, std::uint64_t times) {
   if (caller) return callers_[*caller].add(fault, kind, refill, times);
-  Site site{fault.in_kernel() ? kKernel : "", fault.instruction};
-  if (!fault.in_kernel() && code != nullptr && !code->name.empty()) {
-    site = {code->name, fault.instruction - code->begin + code->file_offset, code->inode};
-    files_.try_emplace({code->inode, code->name}, code_of(*code));
-  }
-  sites_[site].add(fault, kind, refill, times);
+  sites_[site_of(fault, code)].add(fault, kind, refill, times);
 }
 
-std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {
-  const KernelSymbols kernel;
-  std::map<std::pair<std::uint64_t, std::string>, Unwinder> unwinders;
-  std::map<FaultCaller, FaultCounts> by_caller = callers_;
-  for (const auto& [site, counts] : sites_) {
-    Frame frame;
-    if (site.file == kKernel) {
-      frame = {kernel.name(site.offset), kKernel};
-    } else if (const auto file = files_.find({site.inode, site.file}); file != files_.end()) {
-      const auto [unwinder, is_new] = unwinders.try_emplace(file->first, pid);
-      if (is_new) unwinder->second.map(file->second);
-      frame = unwinder->second.name(file->second.begin + site.offset - file->second.file_offset);
-    } else {
-      frame = {"code that is in no file", ""};
-    }
-    by_caller[{std::move(frame), ""}].add(counts);
+void FaultSites::add_copy(const Fault& fault, const Region* code, StoreTarget target, bool in_child,
+                          std::uint64_t times) {
+  WriterCopies& found = copies_[{site_of(fault, code), target}];
+  found.copies += times;
+  found.by_children += in_child ? times : 0;
+  found.bytes += times * fault.copied_bytes();
+}
+
+/// Names of the functions that contain sites.
+class FaultSites::Names {
+ public:
+  Names(const FaultSites& sites, std::uint32_t pid) : files_(sites.files_), pid_(pid) {}
+
+  Frame of(const Site& site) {
+    if (site.file == kKernel) return {kernel_.name(site.offset), kKernel};
+    const auto file = files_.find({site.inode, site.file});
+    if (file == files_.end()) return {"code that is in no file", ""};
+    const auto [unwinder, is_new] = unwinders_.try_emplace(file->first, pid_);
+    if (is_new) unwinder->second.map(file->second);
+    return unwinder->second.name(file->second.begin + site.offset - file->second.file_offset);
   }
+
+ private:
+  const std::map<std::pair<std::uint64_t, std::string>, Unwinder::Mapping>& files_;
+  std::uint32_t pid_;
+  KernelSymbols kernel_;
+  std::map<std::pair<std::uint64_t, std::string>, Unwinder> unwinders_;
+};
+
+std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {
+  Names names(*this, pid);
+  std::map<FaultCaller, FaultCounts> by_caller = callers_;
+  for (const auto& [site, counts] : sites_) by_caller[{names.of(site), ""}].add(counts);
   std::vector<CodeFaults> code;
   code.reserve(by_caller.size());
   for (const auto& [caller, counts] : by_caller) code.push_back({caller.frame, caller.through, counts});
@@ -164,6 +182,28 @@ std::vector<CodeFaults> FaultSites::by_function(std::uint32_t pid) const {
     return one.counts.copies > other.counts.copies;
   });
   return code;
+}
+
+std::vector<WriterCopies> FaultSites::by_writer(std::uint32_t pid) const {
+  Names names(*this, pid);
+  std::map<std::pair<Writer, std::string>, WriterCopies> by_writer;
+  for (const auto& [site, copies] : copies_) {
+    const Frame frame = names.of(site.first);
+    const Writer writer = writer_of(frame, site.second);
+    const std::string module = writer == Writer::kUnknown ? frame.module : "";
+    WriterCopies& found = by_writer[{writer, module}];
+    found.writer = writer;
+    found.module = module;
+    found.copies += copies.copies;
+    found.by_children += copies.by_children;
+    found.bytes += copies.bytes;
+  }
+  std::vector<WriterCopies> all;
+  all.reserve(by_writer.size());
+  for (const auto& [key, copies] : by_writer) all.push_back(copies);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const WriterCopies& one, const WriterCopies& other) { return one.copies > other.copies; });
+  return all;
 }
 
 }  // namespace zerotax

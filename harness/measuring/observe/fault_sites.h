@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "observe/address_space.h"
+#include "observe/copy_writer.h"
 #include "observe/fault.h"
 #include "observe/fault_data.h"
 #include "observe/frame.h"
@@ -24,10 +25,16 @@ class FaultSites {
   void add(const Fault& fault, FaultClass kind, bool refill, const Region* code,
            const std::optional<FaultCaller>& caller = std::nullopt, std::uint64_t times = 1);
 
+  /// Adds a copy fault to the copies by writer. `in_child` says whether a forked process took the fault.
+  void add_copy(const Fault& fault, const Region* code, StoreTarget target, bool in_child, std::uint64_t times);
+
   /// Returns faults by function, most copies first. Names come from the files that `pid` has mapped.
   [[nodiscard]] std::vector<CodeFaults> by_function(std::uint32_t pid) const;
+  /// Returns copies by writer, most copies first.
+  [[nodiscard]] std::vector<WriterCopies> by_writer(std::uint32_t pid) const;
 
  private:
+  class Names;
   struct Site {
     std::string file;
     /// Offset of the instruction in its file, because processes map a file at different addresses. For the kernel and
@@ -37,7 +44,10 @@ class FaultSites {
     auto operator<=>(const Site&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
+  Site site_of(const Fault& fault, const Region* code);
+
   std::map<Site, FaultCounts> sites_;
+  std::map<std::pair<Site, StoreTarget>, WriterCopies> copies_;
   std::map<FaultCaller, FaultCounts> callers_;
   std::map<std::pair<std::uint64_t, std::string>, Unwinder::Mapping> files_;  ///< one executable mapping of each file
 };

@@ -14,9 +14,6 @@ namespace zerotax {
 namespace {
 
 constexpr std::uint64_t kRedrawNs = 250'000'000;
-/// Reading the memory of a process delays that process, so all readings together take at most 1/kMemoryShare of the
-/// time.
-constexpr std::uint64_t kMemoryShare = 100;
 /// Minimum time between two readings of a process's mappings. The mappings are read again if a fault's address is in
 /// none of them.
 constexpr std::uint64_t kSpaceAgeNs = 100'000'000;
@@ -138,6 +135,7 @@ FaultInterval FaultTracer::current(std::uint64_t now) const {
 }
 
 void FaultTracer::close_intervals(std::uint64_t now) {
+  settle_sharing(now);
   while (root_ != 0 && now >= start_ns_ + (intervals_.size() + 1) * interval_ns_) {
     interval_.from_s = static_cast<double>(intervals_.size()) * options_.interval_s;
     interval_.to_s = interval_.from_s + options_.interval_s;
@@ -148,26 +146,6 @@ void FaultTracer::close_intervals(std::uint64_t now) {
     interval_.sampled = sampling_.has_value();
     if (options_.tell) options_.tell(intervals_.back(), true);
   }
-}
-
-void FaultTracer::measure_memory(FaultInterval& interval) {
-  const std::uint64_t begin = now_ns();
-  const bool pss = begin >= memory_due_ns_;
-  for (auto& [pid, process] : processes_) {
-    if (!process.alive) continue;
-    if (pss && recording_ && events_->method() == FaultEvents::Method::kSoftware) look(pid, Look::kKnown);
-    if (!shown(process)) continue;
-    const ProcessMemory memory = process_memory(pid, pss);
-    if (!memory.rss) continue;
-    FaultInterval::Process& entry = interval.processes[pid];
-    entry.memory = memory;
-    entry.child = process.told.parent != 0;
-    entry.name = process.told.name;
-    process.told.memory = memory;
-  }
-  if (!pss) return;
-  const std::uint64_t end = now_ns();
-  memory_due_ns_ = end + (end - begin) * kMemoryShare;
 }
 
 bool FaultTracer::counted(const Process& process) const {
@@ -267,6 +245,8 @@ void FaultTracer::apply(const FaultEvent& event) {
       process.space = {};
       process.filled.clear();
       process.shares = false;
+      process.sharing = {};
+      python_.erase(event.pid);
       sharing_.end(event.pid);
       pagemaps_.forget(event.pid);
       looked_for_huge_.erase(event.pid);
@@ -284,6 +264,7 @@ void FaultTracer::apply(const FaultEvent& event) {
       note_change(process, event.time_ns, true);
       process.forked = parent->second.forked = true;
       process.shares = parent->second.shares = true;
+      note_inheritance(parent->second, process);
       if (events_->method() == FaultEvents::Method::kSoftware) {
         // While nothing is recorded, the pages need not be read, because open_window() will read them.
         if (recording_) look(event.parent, Look::kKnown);
@@ -322,7 +303,8 @@ void FaultTracer::count(const Fault& fault) {
   if (software) bound(process, region, kind);
   if (options_.each) options_.each(fault, kind);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
-  Counted one{fault, kind, scripts_.of(fault, code, process.space)};
+  const StoreTarget target = kind == FaultClass::kCopy ? target_of(process, fault, region) : StoreTarget::kOther;
+  Counted one{fault, kind, scripts_.of(fault, code, process.space), target};
   tally(one, times);
   slice_counts_.add(kind);
   if (options_.sample) slice_.push_back(std::move(one));
@@ -330,7 +312,7 @@ void FaultTracer::count(const Fault& fault) {
 
 /// `times` is the number of faults that this fault represents.
 void FaultTracer::tally(const Counted& one, std::uint64_t times) {
-  const auto& [fault, kind, caller] = one;
+  const auto& [fault, kind, caller, target] = one;
   const auto known = processes_.find(fault.pid);
   if (known == processes_.end()) return;
   Process& process = known->second;
@@ -338,6 +320,7 @@ void FaultTracer::tally(const Counted& one, std::uint64_t times) {
   const bool refill = kind == FaultClass::kZeroFill && process.filled.add(fault.address, fault.bytes());
   if (kind == FaultClass::kCopy) process.filled.add(fault.address, fault.copied_bytes());
   process.told.counts.add(fault, kind, refill, times);
+  note_sharing(process, fault, kind, times);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
   in_interval.counts.add(fault, kind, refill, times);
   in_interval.child = process.told.parent != 0;
@@ -350,6 +333,7 @@ void FaultTracer::tally(const Counted& one, std::uint64_t times) {
   mapping.counts.add(fault, kind, refill, times);
   const Region* code = fault.in_kernel() ? nullptr : find(process, fault.instruction);
   sites_.add(fault, kind, refill, code, caller, times);
+  if (kind == FaultClass::kCopy) sites_.add_copy(fault, code, target, process.told.parent != 0, times);
   if (log_) log_->add(fault, kind, start_ns_, where.end != 0 ? &where : nullptr, code);
 }
 
@@ -369,6 +353,7 @@ FaultData FaultTracer::finish() {
   for (TracedProcess& process : data.processes) process.mappings = joined(std::move(process.mappings));
   data.intervals = std::move(intervals_);
   data.code = sites_.by_function(static_cast<std::uint32_t>(root_));
+  data.writers = sites_.by_writer(static_cast<std::uint32_t>(root_));
   data.scripts = scripts_.names();
   if (!options_.stacks) data.scripts.without_stacks("give --stacks");
   if (options_.stacks) data.stacks = scripts_.stacks();

@@ -18,6 +18,7 @@
 #include "observe/fault_sites.h"
 #include "observe/fork_tally.h"
 #include "observe/page_sharing.h"
+#include "observe/python_words.h"
 #include "os/fault_events.h"
 #include "os/process_pagemap.h"
 #include "os/worker.h"
@@ -144,6 +145,9 @@ class FaultTracer {
     std::uint64_t cpu_ns = 0;        ///< CPU time used at the last reading
     std::uint64_t recorded = 0;      ///< number of recorded faults, not of the faults that they represent
     bool main_thread_ended = false;  ///< whether the main thread ended before other threads
+    SharedMemory sharing;
+    std::uint64_t private_bytes = 0;  ///< private memory of the process when it last forked
+    std::uint64_t private_read_ns = 0;
   };
 
   /// A counted fault.
@@ -151,6 +155,7 @@ class FaultTracer {
     Fault fault;
     FaultClass kind;
     std::optional<FaultCaller> caller;
+    StoreTarget target;  ///< of a copy
   };
 
   void begin_log();
@@ -189,7 +194,14 @@ class FaultTracer {
   void look(pid_t pid, Look how);
   void look_for_huge_page(pid_t pid, std::uint64_t page, std::uint64_t time_ns, const Region& region);
   void close_intervals(std::uint64_t now_ns);
+  // fault_tracer_memory.cc
   void measure_memory(FaultInterval& interval);
+  [[nodiscard]] bool knows_all_processes() const;
+  void settle_sharing(std::uint64_t now_ns);
+  std::optional<std::uint64_t> shared_bytes(const Process& process);
+  void note_inheritance(Process& parent, Process& child);
+  void note_sharing(Process& process, const Fault& fault, FaultClass kind, std::uint64_t times);
+  StoreTarget target_of(const Process& process, const Fault& fault, const Region* region);
   void note_change(const Process& process, std::uint64_t time_ns, bool began);
   const Region* find(Process& process, std::uint64_t address);
   Process& start(pid_t pid, pid_t parent);
@@ -244,6 +256,7 @@ class FaultTracer {
   std::uint64_t handled_ = 0;  ///< handled faults when tracing ended
   /// First pages of the possible huge pages that were examined since all pages were last read.
   std::map<pid_t, std::unordered_set<std::uint64_t>> looked_for_huge_;
+  std::map<pid_t, PythonWords> python_;
   std::map<pid_t, Process> processes_;
   std::vector<pid_t> order_;
   std::vector<TracedProcess> past_;  ///< ended processes whose PIDs were reused
@@ -254,6 +267,8 @@ class FaultTracer {
   FaultInterval interval_;
   std::vector<FaultInterval> intervals_;
   std::uint64_t memory_due_ns_ = 0;
+  std::uint64_t sharing_read_ns_ = 0;  ///< time of the last reading of shared memory; 0 if its counts are settled
+  std::size_t sharing_interval_ = 0;   ///< index of the interval with that reading
   FaultSites sites_;
   FaultScripts scripts_;
   std::unique_ptr<FaultLog> log_;

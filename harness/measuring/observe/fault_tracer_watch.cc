@@ -89,6 +89,7 @@ void FaultTracer::apply_exit(Process& process, const FaultEvent& event) {
   if (process.alive) note_change(process, event.time_ns, false);
   process.alive = false;
   sharing_.end(pid);
+  python_.erase(pid);
   pagemaps_.forget(pid);
   looked_for_huge_.erase(pid);
 }

@@ -107,32 +107,31 @@ std::string changes_text(const ComparedBenchmark& each) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-/// Refuses options that only concern points or new measurements.
-void check_options(const Options& options) {
-  std::vector<Argument> others = options.of_measuring;
-  others.insert(others.end(), options.of_points.begin(), options.of_points.end());
-  for (const Argument& option : others) {
-    if (!option.given()) continue;
-    const std::string name = option.name();
-    if (name == "--junit" || name == "--markdown" || name == "--bmf" || name == "--github") continue;
-    throw UsageError(fmt::format("{} has no effect on files of zerotax bench", name), "leave out the option");
-  }
-}
-
 }  // namespace
 
 std::string label_of(const ComparedBenchmark& benchmark) {
   return fmt::format("{}, {}", benchmark.name, benchmark.order);
 }
 
-bool is_bench_file(const std::string& path) {
+void refuse_other_options(const Options& options, const char* command) {
+  std::vector<Argument> others = options.of_measuring;
+  others.insert(others.end(), options.of_points.begin(), options.of_points.end());
+  for (const Argument& option : others) {
+    if (!option.given()) continue;
+    const std::string name = option.name();
+    if (name == "--junit" || name == "--markdown" || name == "--bmf" || name == "--github") continue;
+    throw UsageError(fmt::format("{} has no effect on files of zerotax {}", name, command), "leave out the option");
+  }
+}
+
+bool is_document(const std::string& path, const std::string& schema) {
   // Other files are skipped, because opening a pipe would wait for a writer.
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) return false;
   std::ifstream file(path, std::ios::binary);
   std::array<char, 64> start{};
   file.read(start.data(), start.size());
-  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find("\"zerotax.bench/1\"") !=
+  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find('"' + schema + '"') !=
          std::string_view::npos;
 }
 
@@ -217,7 +216,7 @@ exchange::OutcomeList bench_outcomes(const BenchComparison& comparison) {
 }
 
 ExitStatus compare_bench(const Options& options) {
-  check_options(options);
+  refuse_other_options(options, "bench");
   check_outputs(options.exchange.outputs(), {{"OLD", options.before}, {"NEW", options.after}});
   const BenchComparison comparison =
       compare_bench_files(read_bench_file(options.before), read_bench_file(options.after));

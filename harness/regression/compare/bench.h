@@ -21,8 +21,10 @@ struct BenchFile {
   std::vector<bench::Benchmark> benchmarks;  ///< absent from the document
 };
 
-/// Returns whether a file begins as a document of bench does.
-bool is_bench_file(const std::string& path);
+/// Returns whether a file begins as a document with this schema does, such as "zerotax.bench/1".
+bool is_document(const std::string& path, const std::string& schema);
+/// Refuses options that only concern points or new measurements. `command` wrote the files: "bench" or "cow".
+void refuse_other_options(const Options& options, const char* command);
 /// Reads a file. Throws UsageError if the file has another schema or is damaged.
 BenchFile read_bench_file(const std::string& path);
 

@@ -13,6 +13,7 @@
 #include "compare/bench.h"
 #include "compare/compare_document.h"
 #include "compare/comparison.h"
+#include "compare/cow.h"
 #include "compare/options.h"
 #include "compare/points.h"
 #include "files/output_file.h"
@@ -29,6 +30,7 @@ constexpr const char* kExamples =
     "  zerotax compare jemalloc jemalloc --env new:MALLOC_CONF=retain:false\n"
     "  zerotax compare results/before results/after --markdown changes.md\n"
     "  zerotax compare bench-old.json bench-new.json\n"
+    "  zerotax compare cow-old.json cow-new.json\n"
     "  zerotax compare results/v1 results/v2 results/v3 --html versions.html\n"
     "  zerotax compare tcmalloc jemalloc --along touch --size 1MiB\n"
     "  zerotax compare glibc mine=./libmine.so --along size --from 1MiB --to 64MiB --json crossover.json\n"
@@ -192,7 +194,11 @@ ExitStatus compare(const Options& options) {
   if (files != is_run_file(options.after)) {
     throw UsageError("a run cannot be compared with an allocator", "give two runs, or two allocators");
   }
-  if (files && (is_bench_file(options.before) || is_bench_file(options.after))) return compare_bench(options);
+  const auto any_is = [&](const char* schema) {
+    return files && (is_document(options.before, schema) || is_document(options.after, schema));
+  };
+  if (any_is("zerotax.bench/1")) return compare_bench(options);
+  if (any_is("zerotax.cow/1")) return compare_cow(options);
   check(options, files);
   check_more(options, files);
   options.exchange.check_page();
@@ -245,7 +251,8 @@ ExitStatus compare_either(const Options& options) {
 std::function<ExitStatus()> configure(Arguments& arguments) {
   const auto options = std::make_shared<Options>();
   const char* what =
-      "a run (results folder, run.json), a file of bench --json, or an allocator: NAME, NAME=PATH, or a library's path";
+      "a run (results folder, run.json), a file of bench --json or cow --json, or an allocator: NAME, NAME=PATH, or a "
+      "library's path";
   arguments.option("OLD", options->before, what).path();
   arguments
       .option("NEW", options->after, "the run, file or allocator to compare with OLD; OLD and NEW are of the same kind")

@@ -25,9 +25,9 @@ const std::size_t kPage = page_bytes();
 constexpr std::size_t kPages = 2000;
 
 /// A child that shares pages with this process. On request, the child writes the first `count` of these pages.
-class Writer {
+class PageWriter {
  public:
-  explicit Writer(std::size_t count) {
+  explicit PageWriter(std::size_t count) {
     memory_ =
         static_cast<char*>(::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ::madvise(memory_, kPages * kPage, MADV_NOHUGEPAGE);
@@ -41,9 +41,9 @@ class Writer {
     write_pages(count);
     ::_exit(0);
   }
-  ~Writer() { ::munmap(memory_, kPages * kPage); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+  ~PageWriter() { ::munmap(memory_, kPages * kPage); }
+  PageWriter(const PageWriter&) = delete;
+  PageWriter& operator=(const PageWriter&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_); }
@@ -85,7 +85,7 @@ class FaultTracerTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(FaultTracerTest, CountsAndWritesTheCopiesOfAProcessThatItJoined) {
-  Writer writer(1500);
+  PageWriter writer(1500);
   writer.wait_until_ready();
   FaultTracerOptions options;
   options.interval_s = 0.05;
@@ -127,7 +127,7 @@ TEST_P(FaultTracerTest, AProcessThatIsGoneIsAUsageError) {
 }
 
 TEST_P(FaultTracerTest, ThatIsDroppedEndsItsThread) {
-  Writer writer(10);
+  PageWriter writer(10);
   writer.wait_until_ready();
   try {
     const FaultTracer tracer({}, writer.pid());
