@@ -124,7 +124,7 @@ TEST(Sentence, OfAMixedOneHasBothSides) {
 
 TEST(Sentence, OfWhatCostsNothingIsChanged) {
   EXPECT_EQ(sentence_of(run_with(), run_with({{kReturnedByBrk, 0}})), "changed: memory returned by brk 3.91 MiB → 0 B");
-  EXPECT_EQ(sentence_of(run_with(), run_with()), "same: 44 metrics as in the baseline");
+  EXPECT_EQ(sentence_of(run_with(), run_with()), "same: 46 metrics as in the baseline");
 }
 
 TEST(Sentence, NamesAProcessIfTheCommandAsAWholeIsAsItWas) {
