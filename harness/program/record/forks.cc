@@ -136,7 +136,8 @@ std::string need_words(const ForkSiteRow& row) {
                  : "The child allocates memory before it executes a program, so it runs more code than a child of "
                    "vfork may.";
     case ForkNeed::kNothing:
-      return is_python ? "Python 3.10 and later use vfork here, unless subprocess._USE_VFORK is False."
+      return is_python ? "Python 3.10 and later use vfork here, unless user=, group= or extra_groups= is given, or "
+                         "subprocess._USE_VFORK is False."
                        : "The child does nothing that needs a copy: vfork or posix_spawn would copy no page tables.";
     case ForkNeed::kUnknown:
       break;
@@ -172,9 +173,11 @@ std::optional<Forks> forks_of(const std::vector<const ForkSite*>& sites, const s
     std::vector<NamedFrame> frames;
     if (owner != owners.end()) frames = named_frames(*owner->second, &site->frames[0], site->depth, scripts, symbols);
     std::vector<std::string> labels;
-    // An interpreter reaches the same line of a script through different parts of its loop, which have no names.
-    for (const NamedFrame& frame : frames) {
-      if (frame.function) labels.push_back(frame_label(frame, false));
+    // An interpreter reaches the same line of a script through different functions, and parts of them without a name.
+    const auto is_script = [](const NamedFrame& frame) { return frame.is_script(); };
+    const auto script = std::find_if(frames.begin(), frames.end(), is_script);
+    for (auto frame = script == frames.end() ? frames.begin() : script; frame != frames.end(); ++frame) {
+      if (frame->function) labels.push_back(frame_label(*frame, false));
     }
     auto& [sum, named] = sums[{site->kind, labels}];
     sum.add(*site);

@@ -54,8 +54,8 @@ def test_fork_allocates_a_page_table_for_each_512_pages(pins, tmp_path):
         assert forks["copied_pages"] == 0
         tables.append(forks["page_tables"])
     more = (tables[1] - tables[0]) / COUNT
-    # The memory may begin in the middle of a table, and another level of tables may be needed.
-    assert 0 <= more - 64 * MIB / TABLE_BYTES <= 3
+    # The memory may share its first and its last table with other memory, or need another level of tables.
+    assert abs(more - 64 * MIB / TABLE_BYTES) <= 2
 
 
 @pytest.mark.timeout(60)

@@ -68,7 +68,7 @@ const std::array<MetricRow, kMetrics>& metric_rows() {
        "Bytes requested from realloc."},
       {kFreeCalls, "free_calls", "calls of free", Unit::kCount, false, kOfCalls, "Calls to free with a block."},
       {kProcesses, "started_processes", "started processes", Unit::kCount, true, kOfProcesses,
-       "Processes that the command and its descendants started, as the kernel counts them."},
+       "Processes that the command and its descendants started by calls that the recorder saw."},
       {kForks, "fork_calls", "calls of fork", Unit::kCount, true, kOfProcesses,
        "Calls of fork, each of which copied the page tables of its process."},
       {kResidentAtIdle, "resident_at_idle_bytes", "resident memory at idle", Unit::kBytes, true, kOfResident,

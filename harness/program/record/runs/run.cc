@@ -226,7 +226,7 @@ CommandRun run_of(const Record& record, const std::string& name) {
   run.all = values_of(record.totals, record.totals.kernel);
   run.all[Metric::kProcesses] = run.all[Metric::kForks] = std::uint64_t{0};
   if (record.forks) {
-    run.all[Metric::kProcesses] = record.forks->processes;
+    run.all[Metric::kProcesses] = record.forks->calls;
     for (const ForkSiteRow& site : record.forks->sites) {
       if (site.kind == ForkKind::kFork) *run.all[Metric::kForks] += site.calls - site.failed;
     }
