@@ -20,6 +20,7 @@
 #include "compare/bench.h"
 #include "compare/compare_document.h"
 #include "compare/comparison.h"
+#include "compare/cow.h"
 #include "compare/points.h"
 #include "contract/result.h"
 #include "cow/result.h"
@@ -160,6 +161,7 @@ void read_cow(const std::string& path, const std::string&) {
     use(cow::cow_text(cow));
     use(answer_text(cow::cow_answer(cow)));
     use(cow::cow_json(cow));
+    use(answer_text(compare::cow_answer(compare::compare_cow_files(cow, path, cow, path))));
   });
 }
 

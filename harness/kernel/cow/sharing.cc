@@ -14,30 +14,32 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;
 
-/// Sums over the children that are alive at the end of an interval, and whose sharing is known.
+/// Sums over children that are alive at the end of an interval, and whose sharing is known.
 struct ChildrenSharing {
   std::size_t children = 0;
   std::uint64_t shared = 0;
-  std::optional<std::uint64_t> inherited = 0;  ///< empty if it is unknown for one of the children
+  std::uint64_t inherited = 0;  ///< 0 if zerotax did not watch the forks
   std::uint64_t copied = 0;
   std::uint64_t zeroed = 0;
 };
 
+/// Returns the sums over the children whose forks zerotax watched. Without such children, returns the sums over all
+/// children that share memory.
 ChildrenSharing children_of(const Interval& interval) {
-  ChildrenSharing sum;
+  ChildrenSharing forked;
+  ChildrenSharing others;
   for (const IntervalProcess& process : interval.processes) {
     const Sharing& sharing = process.sharing;
-    if (!process.child || !process.rss_bytes || !sharing.shared_bytes) continue;
-    const bool runs_another_program = !sharing.inherited_bytes && *sharing.shared_bytes == 0;
-    if (runs_another_program) continue;
+    const bool known = process.child && process.rss_bytes && sharing.shared_bytes;
+    if (!known || (!sharing.inherited_bytes && *sharing.shared_bytes == 0)) continue;
+    ChildrenSharing& sum = sharing.inherited_bytes ? forked : others;
     ++sum.children;
     sum.shared += *sharing.shared_bytes;
-    const bool known = sum.inherited && sharing.inherited_bytes;
-    sum.inherited = known ? std::optional(*sum.inherited + *sharing.inherited_bytes) : std::nullopt;
+    sum.inherited += sharing.inherited_bytes.value_or(0);
     sum.copied += sharing.copied_bytes.value_or(0);
     sum.zeroed += sharing.zeroed_bytes.value_or(0);
   }
-  return sum;
+  return forked.children != 0 ? forked : others;
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -47,8 +49,8 @@ double share(std::uint64_t part, std::uint64_t whole) {
 /// Returns the share of the inherited memory that is still shared, at most 1. A child also shares newer pages with its
 /// own children.
 std::optional<double> shared_part(const ChildrenSharing& sum) {
-  if (!sum.inherited || *sum.inherited == 0) return std::nullopt;
-  return std::min(1.0, share(sum.shared, *sum.inherited));
+  if (sum.inherited == 0) return std::nullopt;
+  return std::min(1.0, share(sum.shared, sum.inherited));
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ std::string sharing_sentence(const Cow& cow) {
     const std::optional<double> part = shared_part(sum);
     if (!part) return fmt::format("After {:.3g} s, {} {}.", interval->to_s, who, format_size(sum.shared));
     return fmt::format("After {:.3g} s, {} {} of the {} from {}.", interval->to_s, who, format_percent(*part),
-                       format_size(*sum.inherited), one ? "its fork" : "their forks");
+                       format_size(sum.inherited), one ? "its fork" : "their forks");
   }
   return "";
 }

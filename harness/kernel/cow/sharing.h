@@ -16,7 +16,9 @@ struct Writing {
         "The kind of code. In CPython, the written word decides: the reference count of an object, the collector's "
         "header before an object, or the header of a pool of small blocks. Names of functions identify other "
         "allocators and collectors. Stacks, data of files and system calls follow from the mapping and the CPU's mode. "
-        "Code without a symbol is unknown code, unless the written word decides.");
+        "Code without a symbol is unknown code, unless the written word decides. zerotax reads the word a few "
+        "milliseconds after the fault (later with --stacks), so the writer is unknown if the process and its parent "
+        "have ended.");
   FIELD(std::optional<std::string>, module,
         "File name of the program or library that contains unknown code. Absent for other writers, and for code that "
         "is in no file.");

@@ -11,8 +11,8 @@
 namespace zerotax {
 namespace {
 
-/// Reading the memory of a process delays that process, so all readings together take at most 1/kMemoryShare of the
-/// time.
+/// Reading the memory of a process delays that process, so the CPU time of all readings together is at most
+/// 1/kMemoryShare of the elapsed time.
 constexpr std::uint64_t kMemoryShare = 100;
 /// Minimum time between two readings of a parent's private memory.
 constexpr std::uint64_t kInheritanceAgeNs = 10'000'000;
@@ -22,8 +22,8 @@ std::uint64_t reading_time_ns() { return static_cast<std::uint64_t>(monotonic_ns
 }  // namespace
 
 void FaultTracer::measure_memory(FaultInterval& interval) {
-  const std::uint64_t begin = reading_time_ns();
-  const bool pss = begin >= memory_due_ns_;
+  const std::int64_t cpu_ns = thread_cpu_ns();
+  const bool pss = reading_time_ns() >= memory_due_ns_;
   const auto sharers = std::count_if(processes_.begin(), processes_.end(),
                                      [](const auto& each) { return each.second.alive && each.second.shares; });
   for (auto& [pid, process] : processes_) {
@@ -44,9 +44,8 @@ void FaultTracer::measure_memory(FaultInterval& interval) {
   }
   if (!pss) return;
   interval.whole = knows_all_processes();
-  const std::uint64_t end = reading_time_ns();
-  memory_due_ns_ = end + (end - begin) * kMemoryShare;
-  sharing_read_ns_ = end;
+  sharing_read_ns_ = reading_time_ns();
+  memory_due_ns_ = sharing_read_ns_ + static_cast<std::uint64_t>(thread_cpu_ns() - cpu_ns) * kMemoryShare;
   sharing_interval_ = intervals_.size();
 }
 

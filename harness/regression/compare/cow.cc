@@ -14,6 +14,7 @@
 #include "compare/points.h"
 #include "files/document.h"
 #include "files/output_file.h"
+#include "os/page.h"
 
 namespace zerotax::compare {
 namespace {
@@ -184,7 +185,8 @@ CowComparison compare_cow_files(const cow::Cow& before, const std::string& old_p
   comparison.before = file_of(before, old_path);
   comparison.after = file_of(after, new_path);
   Counts counts(before, after, comparison);
-  add_totals(counts, before.environment.at("page_bytes").get<std::uint64_t>());
+  const Json& page = before.environment.at("page_bytes");
+  add_totals(counts, page.is_number() ? page.get<std::uint64_t>() : page_bytes());
   add_writers(counts, before, after);
   const auto any = [&](Direction direction) {
     return std::any_of(comparison.counts.begin(), comparison.counts.end(),
