@@ -1,16 +1,15 @@
 """`zerotax record` counts the processes that a program starts: by call, by kind, with the reason for fork."""
 import collections
+import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 from conftest import MIB, NOBODY, ZEROTAX, check_schema, clean_environment, is_na
 from outside import open_folder, root_only
-import json
-import pathlib
 
 HERE = pathlib.Path(__file__).parent / "forks"
 PYTHON = "/usr/bin/python3"
@@ -28,9 +27,9 @@ def starts_program(tmp_path_factory):
 
 def recorded(*words, prefix=(), status=0, **environment):
     with open_folder() as folder:
-        done = subprocess.run([*prefix, ZEROTAX, "record", "--full", "--json", folder / "r.json", "--text", folder / "r.txt", "--",
-                               *map(str, words)], env=clean_environment(**environment), capture_output=True, text=True,
-                              timeout=120, check=False)
+        outputs = ["--json", folder / "r.json", "--text", folder / "r.txt"]
+        done = subprocess.run([*prefix, ZEROTAX, "record", "--full", *outputs, "--", *map(str, words)], check=False,
+                              env=clean_environment(**environment), capture_output=True, text=True, timeout=120)
         assert done.returncode == status, done.stderr
         document = json.loads((folder / "r.json").read_text())
         check_schema(document, "record")

@@ -18,7 +18,7 @@ void end_fork(bool started, bool timed = true);
 /// Call this in a child of fork.
 void note_fork_in_child();
 
-/// What an exec added to the site that started the process, to be taken back if the exec fails.
+/// An exec that was added to the site that started the process. If the exec fails, it is taken back.
 struct ExecOfFork {
   ForkSite* site;
   std::uint64_t ns;
