@@ -43,6 +43,8 @@ bool is_document(Text text) {
   const auto is_of = [&](const std::string& kind) {
     return schema.starts_with("zerotax." + kind + "/") || schema.starts_with("zerotax." + kind + "_");
   };
+  const bool is_comparison = has(schema, "_compare/") || schema.starts_with("zerotax.crossover/");
+  if (is_comparison && !command.empty()) return command == "compare";
   return command.empty()
              ? schema.starts_with("zerotax.")
              : is_of(command) || (command == "trace" && is_of("functions")) ||

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kAllocatorLibraries[] = {"libjemalloc", "libmimalloc", "libtcmalloc",
                                                     "libsnmalloc", "librpmalloc", "libhoard"};
-/// Functions of glibc's and musl's malloc. Only code of malloc.c follows the exported ones in the library, so a name
-/// in Frame::after is enough. __default_morecore is the first exported function of malloc.c in glibc.
+/// Exported functions of malloc. Code without a symbol that follows such a function in glibc belongs to malloc, too, so
+/// Frame::after is enough. __default_morecore is the first exported function of malloc.c in glibc.
 constexpr std::string_view kMallocFunctions[] = {
     "malloc",        "free",           "cfree",         "calloc",         "realloc",        "memalign",
     "aligned_alloc", "posix_memalign", "valloc",        "pvalloc",        "malloc_trim",    "__default_morecore",
