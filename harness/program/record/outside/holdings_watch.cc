@@ -151,19 +151,19 @@ void HoldingsWatch::note_memory(HeldProcess& process, Watched& watched, const Re
   watched.huge = watched.huge || less(parts.anonymous, process.held) > faults * page_bytes();
   const std::uint64_t populated = faults * (watched.huge ? huge_page_bytes() : page_bytes());
   // An exec shows as another stack, as another program file, or as a maximum resident memory that fell to less than
-  // half. During an exec or exit, /proc shows neither the stack nor the file. If the first sample was during an exec,
-  // the stack is new, too.
+  // half. During an exec, /proc shows no stack and perhaps no file, but already the new program's memory. The stack
+  // that appears later is handled as a second exec, because there may have been one.
   const std::string program = process_program(process.pid);
   if (process.executable.empty()) process.executable = program;
-  const bool is_new = (facts.start_stack != 0 && facts.start_stack != watched.start_stack) ||
-                      parts.peak < watched.resident_peak / 2 || (!program.empty() && program != process.executable);
+  const bool is_new = facts.start_stack != watched.start_stack || parts.peak < watched.resident_peak / 2 ||
+                      (!program.empty() && program != process.executable);
   if (is_new) {
     note_exec(process, watched, less(populated, parts.anonymous));
   } else if (process.words.empty()) {
     // During an exec, the process already has the new program, but no command line yet.
     process.words = process_command(process.pid);
   }
-  if (facts.start_stack != 0) watched.start_stack = facts.start_stack;
+  watched.start_stack = facts.start_stack;
   watched.resident_peak = parts.peak;
   const std::uint64_t ever = std::max(parts.anonymous, less(parts.peak, std::min(parts.others, watched.others)));
   watched.peak_at_most = std::max({watched.peak_at_most, parts.anonymous, std::min(process.held + populated, ever)});
@@ -209,9 +209,9 @@ void HoldingsWatch::look_at(HeldProcess& process, Watched& watched, std::int64_t
   }
   process.faults = std::max(less(facts->minor_faults, watched.faults_before), process.faults);
   if (const auto parts = resident_parts(process.pid)) {
-    // During an exec, `parts` may be of the next program. The next sample will notice the exec.
+    // If an exec began or ended meanwhile, `parts` may be of either program. The next sample will notice the exec.
     const ProcessFacts later = process_facts(process.pid).value_or(*facts);
-    if (later.start_stack == facts->start_stack && (facts->start_stack != 0 || watched.start_stack == 0))
+    if (later.start_stack == facts->start_stack)
       note_memory(process, watched, *parts, *facts, less(later.minor_faults, watched.faults_before));
   } else if (watched.growths.empty() || watched.growths.back().to_ns != UINT64_MAX) {
     // The process is exiting, and its memory is gone. Since the last sample, the process may have grown by any number
