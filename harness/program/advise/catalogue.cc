@@ -173,7 +173,8 @@ class Maker {
       if (std::string why = why_huge_pages_stay(); !why.empty()) return why;
     }
     const bool about_sharing = entry.threads || entry.huge_pages_off || is_for(entry, record::Cause::kReturning);
-    if (situation_.shared && !about_sharing) return "it concerns neither arenas nor huge pages nor returned memory";
+    if (situation_.shared && !about_sharing)
+      return "the setting concerns neither arenas nor huge pages nor returned memory";
     const bool recorded = situation_.recording != nullptr && *situation_.recording;
     if (!recorded || (situation_.all && !situation_.shared)) return "";
     if (entry.threads && !(*situation_.recording)->threads) return "no two threads of a process used the allocator";

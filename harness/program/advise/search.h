@@ -37,9 +37,8 @@ ENUM_WORDS(CopiesSeen, "all", "user_mode")
 struct Copies {
   RESULT("copies", "Pages that the kernel copied for the processes of a run because a fork had shared the pages.");
   FIELD(Measured<std::uint64_t>, copied_bytes, "Bytes that all processes copied. n/a if the kernel lost events.");
-  FIELD(std::uint64_t, by_first_bytes, "The part of these bytes that the program's first process copied.");
-  FIELD(std::uint64_t, before_exec_bytes,
-        "The part of these bytes that forked processes copied before they executed another program.");
+  FIELD(std::uint64_t, by_first_bytes, "Bytes that the program's first process copied.");
+  FIELD(std::uint64_t, before_exec_bytes, "Bytes that forked processes copied before they executed another program.");
   FIELD(std::uint64_t, forks, "Number of processes that the program and its descendants started.");
   FIELD(std::uint64_t, execs, "Number of started processes that executed another program.");
   FIELD(Measured<std::uint64_t>, zero_filled_bytes,

@@ -64,8 +64,8 @@ std::vector<std::string> untried_changes(const Advice& advice) {
   if (copies == nullptr) return all;
   if (copies->before_exec_bytes >= std::max(kLeastCopied, *copies->copied_bytes / kNamedShare)) {
     all.push_back(
-        fmt::format("Forked processes copied {} before they executed another program. posix_spawn(), vfork(), or in "
-                    "Python subprocess without preexec_fn, copies nothing.",
+        fmt::format("Forked processes copied {} before they executed another program. posix_spawn() and vfork() copy "
+                    "nothing. Python's subprocess uses vfork() only without preexec_fn.",
                     format_size(copies->before_exec_bytes)));
   }
   if (advice.at_forks.multiprocessing) {

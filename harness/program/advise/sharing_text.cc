@@ -49,7 +49,9 @@ std::string sharing_where(const AdviceResult& advice) {
 std::string sharing_limit(const AdviceResult& advice) {
   const Copies* const copies = usual_copies(advice);
   if (copies == nullptr || copies->seen == CopiesSeen::kAll) return "";
-  std::string text = "Without root, copies within system calls are not seen, and shared pages decide what is a copy.";
+  std::string text =
+      "Without root, copies within system calls are not seen, and copies are recognized by the pages that processes "
+      "share.";
   if (copies->at_most_bytes) {
     text += fmt::format(" The unchanged program copies at most {} in user mode.", format_size(*copies->at_most_bytes));
   }
