@@ -174,6 +174,7 @@ void FaultCounts::add(const FaultCounts& more) {
   other += more.other;
   kernel += more.kernel;
   copied_bytes += more.copied_bytes;
+  file_copied_bytes += more.file_copied_bytes;
   zeroed_bytes += more.zeroed_bytes;
   copy_ns += more.copy_ns;
 }

@@ -102,6 +102,8 @@ struct FaultCounts : ClassCounts {
   std::uint64_t refills = 0;  ///< zero-fills of pages that the process had already filled
   std::uint64_t kernel = 0;   ///< faults of any class that the kernel itself took, as within read(2)
   std::uint64_t copied_bytes = 0;
+  std::uint64_t file_copied_bytes = 0;  ///< part of copied_bytes: first writes to pages of private files, which no fork
+                                        ///< caused
   std::uint64_t zeroed_bytes = 0;
   std::uint64_t copy_ns = 0;  ///< duration of copy faults, from start to end
 

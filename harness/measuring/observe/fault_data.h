@@ -161,6 +161,8 @@ struct TracedProcess {
   pid_t parent = 0;  ///< parent's PID; 0 for the first traced process
   std::string name;
   FaultCounts counts;
+  std::optional<FaultCounts> before_exec;  ///< faults before the process first executed another program; empty if the
+                                           ///< process never did
   std::vector<MappingFaults> mappings;
   ProcessMemory memory;  ///< memory when last read; all fields are empty if memory was never read
 };

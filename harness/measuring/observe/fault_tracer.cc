@@ -242,8 +242,10 @@ void FaultTracer::apply(const FaultEvent& event) {
       const auto known = processes_.find(event.pid);
       Process& process = known != processes_.end() ? known->second : start(event.pid, 0);
       process.told.name = printable(event.name);
+      if (!process.told.before_exec) process.told.before_exec = process.told.counts;
       process.space = {};
       process.filled.clear();
+      process.of_files.clear();
       process.shares = false;
       process.sharing = {};
       python_.erase(event.pid);
@@ -258,9 +260,11 @@ void FaultTracer::apply(const FaultEvent& event) {
       if (first_child_ == 0 && event.parent == root_) first_child_ = event.pid;
       std::string name = parent->second.told.name;
       AddressSpace space = parent->second.space;
+      FilledPages of_files = parent->second.of_files;
       Process& process = start(event.pid, event.parent);
       process.told.name = std::move(name);
       process.space = std::move(space);
+      process.of_files = std::move(of_files);
       note_change(process, event.time_ns, true);
       process.forked = parent->second.forked = true;
       process.shares = parent->second.shares = true;
@@ -320,6 +324,10 @@ void FaultTracer::tally(const Counted& one, std::uint64_t times) {
   const bool refill = kind == FaultClass::kZeroFill && process.filled.add(fault.address, fault.bytes());
   if (kind == FaultClass::kCopy) process.filled.add(fault.address, fault.copied_bytes());
   process.told.counts.add(fault, kind, refill, times);
+  const bool of_file = kind == FaultClass::kCopy && region != nullptr && region->of_file();
+  if (of_file && !process.of_files.add(fault.address, fault.copied_bytes())) {
+    process.told.counts.file_copied_bytes += times * fault.copied_bytes();
+  }
   note_sharing(process, fault, kind, times);
   FaultInterval::Process& in_interval = interval_.processes[fault.pid];
   in_interval.counts.add(fault, kind, refill, times);

@@ -138,6 +138,7 @@ class FaultTracer {
     AddressSpace space;
     std::map<std::pair<std::string, std::uint64_t>, MappingFaults> mappings;  ///< mappings by name and start
     FilledPages filled;
+    FilledPages of_files;  ///< the process's own copies of pages of private files, inherited by forked children
     bool alive = true;
     bool forked = false;  ///< whether the process forked since all its pages were last read
     bool shares = false;  ///< whether the process may share pages with its parent or a child

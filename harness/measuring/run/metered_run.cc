@@ -69,14 +69,17 @@ bool IdleWatch::is_idle(const std::vector<pid_t>& processes, std::int64_t now_ns
 class TreeMemory {
  public:
   explicit TreeMemory(const MeteredCommand& command)
-      : limit_(command.memory_limit), clients_(!command.client.empty()), waits_(command.wait_until_idle) {}
+      : limit_(command.memory_limit),
+        clients_(!command.client.empty()),
+        waits_(command.wait_until_idle),
+        pss_(command.sum_pss) {}
 
   /// Takes a sample of the descendants of a meter. A sample is cheap while there is one process, or while the sum
   /// cannot be a new peak. Returns false if the descendants use more memory than the limit.
   bool sample(pid_t meter);
 
   /// Returns the peak in bytes; 0 if only one process ran at a time, because the kernel keeps the exact peak of a
-  /// single process. If PSS is readable, a page mapped by several processes counts once (PSS), and otherwise once per
+  /// single process. If PSS is read, a page mapped by several processes counts once (PSS), and otherwise once per
   /// process.
   [[nodiscard]] std::uint64_t peak_of_several() const { return peak_of_several_; }
 
@@ -90,6 +93,7 @@ class TreeMemory {
   std::uint64_t limit_;
   bool clients_;  ///< children of the meter that lead sessions are clients, except the first such child
   bool waits_;    ///< whether the meter waits for a signal at an idle moment
+  bool pss_;      ///< whether sums are of PSS
   pid_t first_ = 0;
   std::uint64_t peak_of_several_ = 0;
   std::int64_t next_ns_ = 0;       ///< time before which no sample is taken, because sampling a process of many threads
@@ -137,12 +141,12 @@ std::vector<pid_t> TreeMemory::processes(pid_t meter) {
 void TreeMemory::look_for_idle(pid_t meter, const std::vector<pid_t>& found, std::uint64_t sum_of_rss) {
   const std::int64_t now = monotonic_ns();
   if (watch_.is_idle(found, now)) {
-    idle_ = found.size() < 2 ? sum_of_rss : sum_of(found, true);
+    idle_ = found.size() < 2 ? sum_of_rss : sum_of(found, pss_);
     if (waits_) ::kill(meter, SIGUSR1);
   }
   if (found.empty() || sum_of_rss == 0 || now < next_mean_ns_) return;
   const std::int64_t cpu_before = thread_cpu_ns();
-  const std::uint64_t sum = found.size() < 2 ? sum_of_rss : sum_of(found, true);
+  const std::uint64_t sum = found.size() < 2 ? sum_of_rss : sum_of(found, pss_);
   if (found.size() > 1) next_mean_ns_ = monotonic_ns() + kMeanWalkShare * (thread_cpu_ns() - cpu_before);
   if (last_ns_ != 0) {
     byte_ns_ += static_cast<double>(sum) * static_cast<double>(now - last_ns_);
@@ -166,7 +170,7 @@ bool TreeMemory::sample(pid_t meter) {
   if (found.size() < 2) return !may_exceed;
   if (most <= peak_of_several_ || (began < next_walk_ns_ && !may_exceed)) return true;
   const std::int64_t cpu_before = thread_cpu_ns();
-  const std::uint64_t sum = sum_of(found, true);
+  const std::uint64_t sum = sum_of(found, pss_);
   peak_of_several_ = std::max(peak_of_several_, sum);
   next_walk_ns_ = monotonic_ns() + kWalkShare * (thread_cpu_ns() - cpu_before);
   return limit_ == 0 || sum <= limit_;

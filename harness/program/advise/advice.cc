@@ -76,6 +76,9 @@ bool nothing_to_gain(const Recorded& recorded) {
 bool is_about_time(Goal goal) { return goal == Goal::kCpu || goal == Goal::kWall; }
 
 Others others_of(const Request& request) {
+  if (request.method.goal == Goal::kShared && request.allocators.empty()) {
+    return {{}, {{"other allocators", "the goal shared tries only the allocators of --allocator"}}};
+  }
   if (request.settings_only) return {{}, {{"other allocators", "as asked for"}}};
   return allocators_to_try(request.allocators);
 }
@@ -89,9 +92,14 @@ void choose(Advice& advice, const Others& others) {
     if (again) throw UsageError(fmt::format("--env {} is given twice", word), "leave one of them out");
     settings.push_back(setting_of(word, others.allocators, advice.allocator.name));
   }
+  for (Remedy& change : advice.at_forks.remedies) {
+    change.allocator = advice.allocator.name;  // permits pairs with settings of the allocator
+    settings.push_back(change);
+  }
   const bool all = request.all || !is_about_time(request.method.goal);
-  const Situation situation{advice.allocator, &advice.recording, all, has_huge_pages(advice.environment),
-                            advice.inside};
+  const bool shared = request.method.goal == Goal::kShared && !request.all;
+  const Situation situation{
+      advice.allocator, &advice.recording, all, has_huge_pages(advice.environment), advice.inside, shared};
   advice.catalogue = make_catalogue(situation, others.allocators, settings);
   if (request.frontier) {
     // Values of levers replace the known settings. Other allocators have their defaults.
@@ -100,7 +108,9 @@ void choose(Advice& advice, const Others& others) {
     advice.catalogue.not_tried.clear();
     advice.levers = add_levers(situation, advice.catalogue);
   }
-  advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), others.missing.begin(), others.missing.end());
+  for (const auto& more : {others.missing, advice.at_forks.not_tried}) {
+    advice.catalogue.not_tried.insert(advice.catalogue.not_tried.end(), more.begin(), more.end());
+  }
 }
 
 /// Limit of the time of a search for the frontier: a multiple of the program's time, or kLeastTime_s if that is more.
@@ -152,6 +162,35 @@ void search(Advice& advice, TargetRunner& runner, const std::vector<TargetRunner
   method.goal = advice.found.goal;
 }
 
+/// Throws an exception if the first run lacks the metric of the goal.
+void check_goal(const Request& request, const Figures& figures) {
+  const Goal goal = request.method.goal;
+  if (goal == Goal::kIdle && !figures.idle_bytes) {
+    throw UsageError("--goal idle: " + figures.idle_bytes.why(), "give another --goal");
+  }
+  if (goal == Goal::kShared && !figures.copies->copied_bytes) {
+    throw MachineError("--goal shared: " + figures.copies->copied_bytes.why(),
+                       "give the program less work, or run it on an idle machine");
+  }
+}
+
+/// Finds the changes that the program could make before its forks. Returns false if a signal stopped the run.
+bool find_fork_changes(Advice& advice, TargetRunner& runner, const ForkHook& hook) {
+  const MeteredRun run = runner.run_once(hook.observing());
+  if (run.end == MeteredRun::End::kStopped) return false;
+  const std::vector<std::string> files =
+      advice.recording ? advice.recording->files : std::vector<std::string>{advice.request.target.program};
+  advice.at_forks = fork_remedies(hook, hook.notes(), files);
+  return true;
+}
+
+/// Ends the advice after the first run of the unchanged program.
+void end_at_first_run(Advice& advice, const Trial& first) {
+  advice.result.runs.push_back({Phase::kScreen, 0, kPresent, first});
+  advice.nothing_to_gain = advice.complete = true;
+  advice.catalogue = {};
+}
+
 constexpr unsigned kPairs = 20;
 
 }  // namespace
@@ -176,11 +215,17 @@ Advice advise(const Request& request) {
   TargetRunner runner(request.target);
   const Trial first = runner.run_present();
   if (first.end == Trial::End::kStopped) return advice;
-  if (request.method.goal == Goal::kIdle && !first.figures.idle_bytes) {
-    throw UsageError("--goal idle: " + first.figures.idle_bytes.why(), "give another --goal");
+  check_goal(request, first.figures);
+  if (request.method.goal == Goal::kShared && copies_little(*first.figures.copies)) {
+    end_at_first_run(advice, first);
+    return advice;
   }
   bool stopped = false;
   advice.recording = record_or_not(runner, {}, {}, stopped);
+  std::optional<ForkHook> hook;
+  if (request.method.goal == Goal::kShared && !stopped) {
+    stopped = !find_fork_changes(advice, runner, hook.emplace());
+  }
   if (stopped) return advice;
   const Recording& recording = advice.recording;
   const std::string library = recording ? recording->allocator_file : "libc.so.6";

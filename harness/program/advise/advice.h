@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/fork_remedies.h"
 #include "advise/frontier.h"
 #include "advise/recording.h"
 #include "advise/remedy.h"
@@ -27,6 +28,7 @@ struct Situation {
                                                   ///< the recording shows
   bool huge_pages = true;                         ///< whether programs may have transparent huge pages
   std::vector<record::InsideAllocator> inside{};  ///< further allocators inside the program
+  bool shared = false;                            ///< whether to try only remedies that may keep memory shared
 };
 
 /// Makes all remedies: settings of the program's own allocator, other allocators, and combinations. Known remedies come
@@ -84,7 +86,9 @@ struct Advice {
   record::PresentAllocator allocator;           ///< the program's own allocator; its name is empty if unknown
   std::vector<record::InsideAllocator> inside;  ///< further allocators inside the program
   Recording recording{NotAvailable{"the program was not recorded"}};
-  bool nothing_to_gain = false;  ///< whether zeroing costs so little that the search tries no remedy
+  bool nothing_to_gain = false;  ///< whether zeroing costs so little, or so little is copied, that the search tries no
+                                 ///< remedy
+  ForkRemedies at_forks;         ///< changes of the program before its forks
   Catalogue catalogue;
   SearchResult result;
   std::vector<ChosenLever> levers;         ///< levers that a search for the frontier tried
@@ -98,6 +102,13 @@ struct Advice {
 /// Runs the program as often as the search needs. Throws UsageError if runs of the unchanged program differ too much to
 /// be compared.
 Advice advise(const Request& request);
+
+/// Whether the processes copy so little after forks that the goal shared has nothing to gain.
+bool copies_little(const Copies& copies);
+/// Returns the sentence about the goal shared if no remedy is recommended.
+std::string shared_nothing_text(const Advice& advice);
+/// Returns sentences about changes that may keep memory shared, but that zerotax cannot try.
+std::vector<std::string> untried_changes(const Advice& advice);
 
 /// Returns the remedies as candidates of the search, in the same order.
 std::vector<Candidate> candidates_of(const std::vector<Remedy>& remedies);

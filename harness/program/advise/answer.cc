@@ -67,14 +67,15 @@ Change change_of(const ConfirmedRemedy& confirmed, Goal goal) {
 std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& remedy,
                                const ConfirmedRemedy& confirmed) {
   const Goal goal = advice.method.goal;
-  const Goal other = price_of(goal);
+  const Goal other = goal == Goal::kShared ? Goal::kCpu : price_of(goal);
   const Measured<Ratio>& ratio = ratio_for(remedy.ratios, goal);
   std::string times = ratio_text(ratio) + " times";
   if (ratio && ratio->low && ratio->high) {
     times += fmt::format(", 95 % interval {} to {}", format_number(*ratio->low), format_number(*ratio->high));
   }
   std::string idle;
-  if (goal != Goal::kIdle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
+  const bool names_idle = goal != Goal::kIdle && goal != Goal::kShared;
+  if (names_idle && remedy.ratios.idle && std::abs(std::log(remedy.ratios.idle->median)) > std::log(1.1)) {
     const Change at_idle = change_of(confirmed, Goal::kIdle);
     if (at_idle.before != 0) {
       idle = fmt::format(" The {} is {} instead of {}.", goal_words(Goal::kIdle, confirmed.pairs.front().present),
@@ -84,9 +85,11 @@ std::string headline_of_remedy(const AdviceResult& advice, const TriedRemedy& re
   const Change change = change_of(confirmed, goal);
   const Change price = change_of(confirmed, other);
   const std::size_t pairs = confirmed.pairs.size();
-  return fmt::format("{} takes {} instead of {} with {} ({}). The {} is {} instead of {}.{} {} {} the gain.",
-                     subject_of(advice), amount_text(goal, change.after, confirmed.pairs.front().present),
-                     value_text(goal, change.before), remedy.name, times, goal_words(other),
+  const std::string amount = goal == Goal::kShared
+                                 ? fmt::format("copies {}", value_text(goal, change.after))
+                                 : "takes " + amount_text(goal, change.after, confirmed.pairs.front().present);
+  return fmt::format("{} {} instead of {} with {} ({}). The {} is {} instead of {}.{} {} {} the gain.",
+                     subject_of(advice), amount, value_text(goal, change.before), remedy.name, times, goal_words(other),
                      value_text(other, price.after), value_text(other, price.before), idle,
                      format_counted(pairs, "pair of runs", "pairs of runs"), pairs == 1 ? "confirms" : "confirm");
 }
@@ -108,11 +111,17 @@ bool helps(const AdviceResult& advice, const TriedRemedy& remedy) {
 /// remedies whose runs succeeded.
 Table remedies(const AdviceResult& advice) {
   const bool recommends = advice.recommendation.kind == AdviceKind::kRemedy;
+  const bool shared = is_about_sharing(advice);
   std::vector<Goal> goals{Goal::kCpu, Goal::kFaults, Goal::kMemory};
-  if (has_idle(advice)) goals.push_back(Goal::kIdle);
+  if (shared) {
+    goals = {Goal::kShared, Goal::kCpu, Goal::kWall};
+  } else if (has_idle(advice)) {
+    goals.push_back(Goal::kIdle);
+  }
   if (advice.method.goal == Goal::kWall) goals[1] = Goal::kWall;
-  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak", "idle"};  // in the order of kGoals
+  constexpr const char* kNames[] = {"CPU", "wall", "faults", "peak", "idle", "copied"};  // in the order of kGoals
   std::vector<Column> columns{{"remedy", Unit::kText, 30}};
+  if (shared) columns.push_back(right_text("saved", 8));
   for (const Goal goal : goals) {
     columns.push_back(right_text(kNames[static_cast<std::size_t>(goal)], 6));
   }
@@ -124,7 +133,9 @@ Table remedies(const AdviceResult& advice) {
   });
   for (const TriedRemedy& remedy : rows) {
     if (!ended_well(remedy) || (recommends && !helps(advice, remedy))) continue;
-    std::vector<Cell> cells{first_characters(remedy.name, has_idle(advice) ? kLongestRemedy : kLongestName)};
+    const bool narrow = shared || has_idle(advice);
+    std::vector<Cell> cells{first_characters(remedy.name, narrow ? kLongestRemedy - (shared ? 6 : 0) : kLongestName)};
+    if (shared) cells.emplace_back(saved_text(advice, remedy));
     for (const Goal goal : goals) {
       cells.emplace_back(ratio_text(ratio_for(remedy.ratios, goal)));
     }
@@ -137,6 +148,7 @@ Table remedies(const AdviceResult& advice) {
 /// Returns sentences about the call site of the most expensive cause, the cause's share, and the kernel-zeroed bytes
 /// before and after.
 std::string where(const AdviceResult& advice) {
+  if (is_about_sharing(advice)) return sharing_where(advice);
   if (!advice.recording || advice.frontier) return "";  // the table needs the lines
   const RecordedZeroing& recording = *advice.recording;
   const auto worst = std::max_element(recording.causes.begin(), recording.causes.end(),
@@ -165,6 +177,7 @@ Answer::Step other_step(const AdviceResult& advice, const Alternative& other, co
     words = fmt::format(" ({}, {} times the peak memory, {})", times_text(*remedy, advice.method.goal),
                         ratio_text(remedy->ratios.memory), format_counted(remedy->runs, "run"));
   }
+  if (!other.source.empty()) return {other.source, reason + words + ", write before the forks:"};
   return {other.line + " " + command_text(advice.program), reason + words + ":"};
 }
 
@@ -209,6 +222,7 @@ Answer::Step member_step(const AdviceResult& advice, const FrontierMember& membe
 std::vector<Answer::Step> steps(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::vector<Answer::Step> all;
+  if (!recommended.source.empty()) all.push_back({recommended.source, "write before the forks:"});
   if (recommended.line) all.push_back({*recommended.line});
   if (recommended.without_preload) {
     add_alternative(all, other_step(advice, *recommended.without_preload, "without another allocator"));
@@ -225,11 +239,16 @@ std::vector<Answer::Step> steps(const AdviceResult& advice) {
   if (recommended.less_at_idle) {
     all.push_back({again(advice, "--goal idle"), recommended.less_at_idle->sentence});
   }
-  if (differ_in_memory(advice)) {
+  if (!is_about_sharing(advice) && differ_in_memory(advice)) {
     all.push_back({"", "--frontier finds the smallest sufficient setting, and its memory."});
   }
   if (!recommended.for_program.empty()) all.push_back({"", recommended.for_program});
-  if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {
+  for (const std::string& change : advice.untried_changes) all.push_back({"", change});
+  if (is_about_sharing(advice)) {
+    if (recommended.kind == AdviceKind::kNothingHelps) {
+      all.push_back({"zerotax cow --full -- " + shell_text(advice.program.words), "see which functions copy:"});
+    }
+  } else if (recommended.kind == AdviceKind::kNothingHelps && advice.recording) {
     all.push_back({"zerotax record -- " + shell_text(advice.program.words),
                    all.empty() ? "see which calls cause the zeroing:" : "and see which calls cause the zeroing:"});
   } else if (recommended.kind == AdviceKind::kNothingToGain) {
@@ -258,7 +277,8 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
     all.emplace_back(
         "Remedies with lower ratios are within the noise, unconfirmed, or take too much memory or CPU time.");
   }
-  if (!advice.recording) {
+  if (const std::string limit = sharing_limit(advice); !limit.empty()) all.push_back(limit);
+  if (!advice.recording && recommended.kind != AdviceKind::kNothingToGain) {
     all.push_back(
         fmt::format("All remedies were tried, because the program was not recorded: {}.", advice.recording.why()));
   }
@@ -266,15 +286,17 @@ std::vector<std::string> warnings(const AdviceResult& advice) {
 }
 
 std::string legend(const AdviceResult& advice) {
+  if (advice.remedies.empty() && is_about_sharing(advice)) return "";
   if (advice.remedies.empty()) {
     return advice.recording ? "The program was recorded once. No remedy is tried for a cause below 1 %." : "";
   }
   const Measured<Figures>& figures = advice.present.figures;
   if (advice.frontier) return advice.frontier->rule;
-  return fmt::format(
-      "Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
-      100 * advice.method.noise, 100 * advice.method.band,
-      figures && figures->idle_measure == IdleMeasure::kMean ? " Idle is a mean: no moment was idle." : "");
+  return fmt::format("Ratios: to the unchanged program (noise {:.1f} %). A gain below {:.0f} % is not found.{}",
+                     100 * advice.method.noise, 100 * advice.method.band,
+                     is_about_sharing(advice)                                 ? " Counting copies adds to the times."
+                     : figures && figures->idle_measure == IdleMeasure::kMean ? " Idle is a mean: no moment was idle."
+                                                                              : "");
 }
 
 std::string more(const AdviceResult& advice) {
@@ -310,6 +332,7 @@ std::string headline(const AdviceResult& advice) {
   const TriedRemedy* remedy = recommended.remedy ? find_remedy(advice.remedies, *recommended.remedy) : nullptr;
   const ConfirmedRemedy* confirmed = remedy != nullptr ? pairs_for(advice, remedy->name) : nullptr;
   if (confirmed != nullptr) return headline_of_remedy(advice, *remedy, *confirmed);
+  if (is_about_sharing(advice) && recommended.kind != AdviceKind::kUnknown) return sharing_headline(advice);
   if (recommended.kind == AdviceKind::kNothingToGain && advice.recording) {
     return fmt::format("{} has nothing to gain: zeroing takes {} of its CPU time, and no cause 1 %.", subject,
                        advice.recording->share_of_cpu ? format_percent(*advice.recording->share_of_cpu) : "little") +

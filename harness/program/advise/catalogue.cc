@@ -172,9 +172,12 @@ class Maker {
     if (entry.huge_pages_off && !remedy.preload) {
       if (std::string why = why_huge_pages_stay(); !why.empty()) return why;
     }
-    if (situation_.all || situation_.recording == nullptr || !*situation_.recording) return "";
-    const Recorded& recorded = **situation_.recording;
-    if (entry.threads && !recorded.threads) return "no two threads of a process used the allocator";
+    const bool about_sharing = entry.threads || entry.huge_pages_off || is_for(entry, record::Cause::kReturning);
+    if (situation_.shared && !about_sharing)
+      return "the setting concerns neither arenas nor huge pages nor returned memory";
+    const bool recorded = situation_.recording != nullptr && *situation_.recording;
+    if (!recorded || (situation_.all && !situation_.shared)) return "";
+    if (entry.threads && !(*situation_.recording)->threads) return "no two threads of a process used the allocator";
     return why_small(remedy.causes);
   }
 

@@ -25,6 +25,7 @@ namespace {
 constexpr const char* kExamples =
     "  zerotax advise -- ./program input.txt\n"
     "  zerotax advise --goal memory --json advise.json -- python3 work.py\n"
+    "  zerotax advise --goal shared -- python3 prefork.py\n"
     "  zerotax advise --allocator jemalloc --env jemalloc:MALLOC_CONF=narenas:1 -- ./program\n"
     "  zerotax advise --ready 'redis-cli -p 7000 ping' --load 'redis-benchmark -p 7000 -q -n 100000' \\\n"
     "    -- redis-server --port 7000\n"
@@ -75,6 +76,10 @@ void check_replay(const Options& options, const std::string& recording) {
     throw UsageError(fmt::format("{} is a recording, whose replay takes no load and no input", recording),
                      "leave out --ready, --load and --input");
   }
+  if (parse_goal(options.goal) == Goal::kShared) {
+    throw UsageError(fmt::format("{} is a recording, whose replay does not share the program's memory", recording),
+                     "give the program itself after --");
+  }
   const std::size_t processes = replay::recorded_processes(recording);
   if (processes < 2 || (!options.frontier && !is_memory(parse_goal(options.goal)))) return;
   throw UsageError(
@@ -99,6 +104,9 @@ Request request_of(const Options& options) {
   if (options.frontier && options.load.size() > 1) {
     throw UsageError("--frontier searches under one --load", "leave out all --load but one");
   }
+  if (options.frontier && request.method.goal == Goal::kShared) {
+    throw UsageError("--frontier has no values for --goal shared", "leave out --frontier");
+  }
   if (options.has_goal) request.wanted = request.method.goal;
   Target& target = request.target;
   target.words = words;
@@ -114,6 +122,7 @@ Request request_of(const Options& options) {
   target.timeout_s = options.timeout;
   target.ignore_output = options.ignore_output;
   target.idle = options.frontier || is_memory(request.method.goal);
+  target.copies = request.method.goal == Goal::kShared;
   std::vector<NamedPath> inputs = program_input(words);
   for (NamedPath& library : library_inputs(options.allocators)) inputs.push_back(std::move(library));
   if (!options.input.empty()) inputs.push_back({"--input", options.input});
@@ -201,7 +210,8 @@ std::function<ExitStatus()> configure(Arguments& arguments) {
   add_env(arguments, options->env, "tried as a remedy; NAME may be the program's own allocator");
   const Argument goal = arguments
                             .option("--goal", options->goal,
-                                    "select the metric to reduce: cpu, wall, faults, memory (peak) or idle (memory)")
+                                    "select the metric to reduce: cpu, wall, faults, memory (peak), idle (memory) or "
+                                    "shared (memory copied after forks)")
                             .shown_as("GOAL")
                             .completed_by(goal_names)
                             .with_default();

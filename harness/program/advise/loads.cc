@@ -72,7 +72,7 @@ void judge_loads(LoadsResult& loads, const SearchMethod& method) {
     const auto best = std::min_element(holding.begin(), holding.end(),
                                        [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     loads.remedy = best->remedy->name;
-    loads.line = best->remedy->line;
+    if (!best->remedy->line.empty()) loads.line = best->remedy->line;
   }
   if (loads.remedy) {
     loads.sentence =
@@ -148,7 +148,11 @@ AdviceResult advise_under(Request request, const std::vector<std::string>& loads
 Answer loads_answer(const AdviceResult& advice) {
   Answer answer{.headline = advice.loads->sentence, .legend = loads_legend(advice)};
   if (Table table = loads_table(advice, false); !table.empty()) answer.table = std::move(table);
-  if (advice.loads->line) answer.steps.push_back({*advice.loads->line + " " + shell_text(advice.program.words)});
+  const TriedRemedy* const holds = find_remedy(advice.remedies, advice.loads->remedy.value_or(""));
+  if (holds != nullptr && !holds->source.empty()) answer.steps.push_back({holds->source, "write before the forks:"});
+  if (!advice.loads->line.value_or("").empty()) {
+    answer.steps.push_back({*advice.loads->line + " " + shell_text(advice.program.words)});
+  }
   for (std::size_t i = 0; i < advice.loads->each.size(); ++i) {
     const LoadResult& load = advice.loads->each[i];
     if (!advice.loads->remedy)
@@ -164,7 +168,11 @@ Answer loads_answer(const AdviceResult& advice) {
 
 std::string loads_text(const AdviceResult& advice) {
   std::string text = wrap(advice.loads->sentence);
-  if (advice.loads->line) text += "\n" + *advice.loads->line + " " + shell_text(advice.program.words) + "\n";
+  const TriedRemedy* const holds = find_remedy(advice.remedies, advice.loads->remedy.value_or(""));
+  if (holds != nullptr && !holds->source.empty()) text += "\nWrite before the forks:\n" + holds->source + "\n";
+  if (!advice.loads->line.value_or("").empty()) {
+    text += "\n" + *advice.loads->line + " " + shell_text(advice.program.words) + "\n";
+  }
   text += "\n" + loads_table(advice, true).text() + wrap(loads_legend(advice));
   for (std::size_t i = 0; i < advice.loads->each.size(); ++i) {
     const Recommendation& recommended = advice.loads->each[i].recommendation;

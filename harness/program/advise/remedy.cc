@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "advise/fork_hook.h"
 #include "base/shell.h"
 #include "os/elf_file.h"
 
@@ -22,6 +23,15 @@ bool can_join(const std::string& variable, const std::string& one, const std::st
   return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
     return std::find(others.begin(), others.end(), name) != others.end();
   });
+}
+
+std::map<std::string, std::string> settings_of(const Remedy& remedy) {
+  std::map<std::string, std::string> variables = record::with_settings(record::own_variables(), remedy.env);
+  if (remedy.preload) {
+    const std::string others = other_preloads();
+    variables["LD_PRELOAD"] = *remedy.preload + (others.empty() ? "" : ":" + others);
+  }
+  return variables;
 }
 
 std::string together(const std::string& one, const std::string& other) {
@@ -62,21 +72,19 @@ Remedy without_huge_pages() {
 }
 
 std::size_t settings(const Remedy& remedy) {
-  return remedy.env.size() + (remedy.preload ? 1 : 0) + (remedy.launcher.empty() ? 0 : 1);
+  return remedy.env.size() + (remedy.preload ? 1 : 0) + (remedy.launcher.empty() ? 0 : 1) +
+         changes_in(remedy.hook).size();
 }
 
 std::map<std::string, std::string> environment_of(const Remedy& remedy) {
-  std::map<std::string, std::string> variables = record::with_settings(record::own_variables(), remedy.env);
-  if (remedy.preload) {
-    const std::string others = other_preloads();
-    variables["LD_PRELOAD"] = *remedy.preload + (others.empty() ? "" : ":" + others);
-  }
+  std::map<std::string, std::string> variables = settings_of(remedy);
+  variables.insert(remedy.hook.begin(), remedy.hook.end());
   return variables;
 }
 
 std::string paste_text(const Remedy& remedy) {
   std::string text;
-  const auto variables = environment_of(remedy);
+  const auto variables = settings_of(remedy);
   const auto add = [&](const std::string& key) {
     text += (text.empty() ? "" : " ") + key + "=" + shell_word(variables.at(key));
   };
@@ -91,6 +99,7 @@ std::string paste_text(const Remedy& remedy) {
 bool can_combine(const Remedy& one, const Remedy& other) {
   if (one.preload && other.preload) return false;
   if (!one.launcher.empty() && !other.launcher.empty()) return false;
+  if (!can_join_hooks(one.hook, other.hook)) return false;
   return std::all_of(one.env.begin(), one.env.end(), [&](const auto& entry) {
     const auto found = other.env.find(entry.first);
     return found == other.env.end() || can_join(entry.first, entry.second, found->second);
@@ -105,6 +114,8 @@ Remedy combined(const Remedy& one, const Remedy& other) {
   if (other.preload) both.preload = other.preload;
   if (!other.launcher.empty()) both.launcher = other.launcher;
   for (const auto& [key, value] : other.env) both.env[key] = record::merged(key, both.env[key], value);
+  both.hook = joined_hooks(one.hook, other.hook);
+  both.source = source_line(changes_in(both.hook));
   both.words = together(one.words, other.words);
   both.costs = together(one.costs, other.costs);
   both.causes.insert(both.causes.end(), other.causes.begin(), other.causes.end());

@@ -18,12 +18,14 @@ struct Remedy {
   std::map<std::string, std::string> env;
   std::vector<std::string> launcher{};  ///< words before the program: a command that changes a property of the process
                                         ///< and then executes the program
-  std::vector<record::Cause> causes;    ///< causes of zeroing for which the remedy may help; empty for any
-  std::string words;                    ///< effect of the remedy
-  std::string costs;                    ///< possible costs of the remedy
-  std::vector<std::size_t> parts;       ///< indices of the remedies that this remedy combines
-  bool parts_must_gain = false;         ///< whether to try the combination only if each part gained; otherwise it
-                                        ///< suffices that no part was slower
+  std::string source{};  ///< line to write in the program before its forks; empty if the settings suffice
+  std::map<std::string, std::string> hook{};  ///< variables that make the change of `source` in a trial (ForkHook)
+  std::vector<record::Cause> causes;          ///< causes of zeroing for which the remedy may help; empty for any
+  std::string words;                          ///< effect of the remedy
+  std::string costs;                          ///< possible costs of the remedy
+  std::vector<std::size_t> parts;             ///< indices of the remedies that this remedy combines
+  bool parts_must_gain = false;               ///< whether to try the combination only if each part gained; otherwise it
+                                              ///< suffices that no part was slower
 };
 
 using record::allocator_name;
@@ -43,8 +45,8 @@ std::size_t settings(const Remedy& remedy);
 /// follow, except allocators.
 std::string paste_text(const Remedy& remedy);
 
-/// Returns the variables of a run under the remedy, including LD_PRELOAD. The run gets these variables in addition to
-/// this command's environment.
+/// Returns the variables of a run under the remedy, including LD_PRELOAD and the variables of a hook. The run gets
+/// these variables in addition to this command's environment.
 std::map<std::string, std::string> environment_of(const Remedy& remedy);
 
 /// Whether two remedies can be used together. At most one may preload an allocator, and no variable may have two values

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/advice.h"
 #include "advise/estimates.h"
 #include "base/names.h"
@@ -47,6 +49,21 @@ ConfirmedRemedy confirmed_remedy(const Advice& advice, const Confirmation& confi
   return confirmed;
 }
 
+/// Returns the copies of the unchanged run whose copied bytes are the median.
+std::optional<Copies> typical_copies(const std::vector<SearchRun>& runs) {
+  std::vector<Copies> found;
+  for (const SearchRun& run : runs) {
+    const auto& copies = run.trial.figures.copies;
+    const bool counts = run.candidate == kPresent && run.trial.end == Trial::End::kOk && run.phase != Phase::kWarmUp;
+    if (counts && copies && copies->copied_bytes) found.push_back(*copies);
+  }
+  if (found.empty()) return std::nullopt;
+  const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+  std::nth_element(found.begin(), middle, found.end(),
+                   [](const Copies& a, const Copies& b) { return *a.copied_bytes < *b.copied_bytes; });
+  return *middle;
+}
+
 Present present_of(const Advice& advice) {
   const auto figure = [&](Goal goal) { return median_figure(advice.result.runs, kPresent, goal); };
   Figures figures{figure(Goal::kCpu), figure(Goal::kWall), figure(Goal::kFaults), figure(Goal::kMemory)};
@@ -58,6 +75,7 @@ Present present_of(const Advice& advice) {
     figures.idle_measure = run.trial.figures.idle_measure;
     break;
   }
+  figures.copies = typical_copies(advice.result.runs);
   return {known_if(!advice.allocator.name.empty(), advice.allocator.name, "it is none that zerotax knows"),
           known_if(!advice.allocator.version.empty(), advice.allocator.version, "it was not asked"),
           known_if(figures.faults != 0, figures, "it was run to be recorded only")};
@@ -90,6 +108,7 @@ AdviceResult advice_result(const Advice& advice) {
   result.environment = advice.environment;
   result.program = target;
   result.recommendation = recommendation(advice);
+  if (advice.complete && advice.request.method.goal == Goal::kShared) result.untried_changes = untried_changes(advice);
   result.method = {advice.request.method, target.timeout_s, !target.ignore_output && !target.is_server(),
                    advice.result.noise};
   result.present = present_of(advice);

@@ -55,6 +55,8 @@ struct Alternative {
   FIELD(std::string, remedy, "Name of the alternative remedy.", kMayBeEmpty);
   FIELD(std::string, line, "Text to put before the command.", kMayBeEmpty);
   FIELD(std::string, sentence, "Effect of the remedy, in words.", kMayBeEmpty);
+  FIELD(std::string, source, "Line to write in the program before its forks. Absent without such a line.",
+        kAbsentIfEmpty);
 };
 
 enum class AdviceKind { kRemedy, kNothingToGain, kNothingHelps, kUnknown };
@@ -62,15 +64,20 @@ ENUM_WORDS(AdviceKind, "remedy", "nothing_to_gain", "nothing_helps", "unknown")
 
 struct Recommendation {
   RESULT("recommendation");
-  FIELD(AdviceKind, kind,
-        "remedy: a remedy is recommended. nothing_to_gain: zeroing costs too little, so no remedy was tried. "
-        "nothing_helps: no tried remedy is proven to help. unknown: the search was interrupted.");
+  FIELD(
+      AdviceKind, kind,
+      "remedy: a remedy is recommended. nothing_to_gain: zeroing costs too little (for the goal shared: the processes "
+      "copy too little), so no remedy was tried. "
+      "nothing_helps: no tried remedy is proven to help. unknown: the search was interrupted.");
   FIELD(std::string, sentence, "Text of the recommendation.");
   FIELD(std::optional<std::string>, why,
         "Reason to recommend this remedy although other remedies took less of the goal's metric. Absent if no other "
         "remedy took less.");
   FIELD(OrNull<std::string>, remedy, "Name of the remedy.", kMayBeEmpty);
-  FIELD(OrNull<std::string>, line, "The command with the remedy, ready to paste.", kMayBeEmpty);
+  FIELD(OrNull<std::string>, line,
+        "The command with the remedy, ready to paste; null if the remedy has no settings, only `source`.", kMayBeEmpty);
+  FIELD(std::string, source, "Line to write in the program before its forks. Absent without such a line.",
+        kAbsentIfEmpty);
   FIELD(std::string, gains, "Gains of the remedy, with 95 % intervals.", kMayBeEmpty);
   FIELD(std::string, costs, "Measured and possible costs of the remedy.", kMayBeEmpty);
   FIELD(std::string, recorded, "Changes from the recording without the remedy to the recording with it.", kMayBeEmpty);
@@ -121,10 +128,12 @@ struct Ratios {
   FIELD(Measured<Ratio>, faults, "Ratio of page faults.");
   FIELD(Measured<Ratio>, memory, "Ratio of peak memory.");
   FIELD(Measured<Ratio>, idle, "Ratio of memory at idle (idle_bytes). Absent from earlier files.", kLater);
+  FIELD(Measured<Ratio>, shared, "Ratio of copied bytes (copied_bytes). Absent unless the goal is shared.",
+        kAbsentIfEmpty);
 };
 /// Members in the order of kGoals.
-inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu, &Ratios::wall, &Ratios::faults, &Ratios::memory,
-                                                       &Ratios::idle};
+inline constexpr Measured<Ratio> Ratios::*kRatios[] = {&Ratios::cpu,    &Ratios::wall, &Ratios::faults,
+                                                       &Ratios::memory, &Ratios::idle, &Ratios::shared};
 /// Returns the ratio of a goal's metric.
 auto& ratio_for(auto& ratios, Goal goal) { return ratios.*kRatios[static_cast<std::size_t>(goal)]; }
 
@@ -136,6 +145,7 @@ struct TriedRemedy : Remedy {
   MEMBER(preload, "Path of the preloaded library; null if the program keeps its own allocator.", kMayBeEmpty);
   MEMBER(env, "The variables that the remedy sets.", kMayBeEmpty);
   FIELD(std::string, line, "Text to put before the command, quoted for a shell.", kMayBeEmpty);
+  MEMBER(source, "Line to write in the program before its forks. Absent without such a line.", kAbsentIfEmpty);
   MEMBER(words, "Effect of the remedy, in words.", kMayBeEmpty);
   MEMBER(costs, "Possible costs of the remedy in general.", kMayBeEmpty);
   FIELD(std::string, verdict,
@@ -278,6 +288,10 @@ struct AdviceResult : DocumentHead {
   FIELD(std::vector<TriedRemedy>, remedies, "Remedies that were tried.");
   FIELD(std::optional<FrontierFound>, frontier, "Results of --frontier. Absent without --frontier.");
   FIELD(std::vector<NotTried>, not_tried, "Remedies that were not tried.");
+  FIELD(
+      std::vector<std::string>, untried_changes,
+      "For the goal shared: sentences about changes of the program that zerotax cannot try. Absent if there are none.",
+      kAbsentIfEmpty);
   FIELD(std::vector<ConfirmedRemedy>, confirmations, "Confirmations of the one or two best remedies.");
   FIELD(std::vector<RunOfRemedy>, runs, "Every measured run.");
   FIELD(std::optional<LoadsResult>, loads,
@@ -320,10 +334,22 @@ const char* goal_words(Goal goal);
 const char* goal_words(Goal goal, const Figures& figures);
 /// Formats the value of a goal's metric, such as "851 ms" or "34.4 MiB".
 std::string value_text(Goal goal, double value);
+/// Returns a sentence about the copies of a run, by the first process and by its descendants.
+std::string copies_text(const Copies& copies);
+/// Returns the headline of the goal shared if no remedy is recommended.
+std::string sharing_headline(const AdviceResult& advice);
+/// Returns a sentence about the processes that copy; empty if little is copied.
+std::string sharing_where(const AdviceResult& advice);
+/// Returns a warning about copies that were not seen; empty if every copy was seen.
+std::string sharing_limit(const AdviceResult& advice);
+/// Formats the copied bytes that a remedy saves.
+std::string saved_text(const AdviceResult& advice, const TriedRemedy& remedy);
 /// Formats the median with three digits, or as "n/a".
 std::string ratio_text(const Measured<Ratio>& ratio);
 /// Whether memory at idle is known for any remedy.
 bool has_idle(const AdviceResult& advice);
+/// Whether the goal is memory that processes share.
+bool is_about_sharing(const AdviceResult& advice);
 /// Whether all runs succeeded, within the limit of memory and with the same output.
 bool ended_well(const TriedRemedy& remedy);
 /// Returns the remedy of this name, or nullptr.

@@ -195,11 +195,16 @@ Goal parse_goal(const std::string& text) {
 std::optional<double> log_ratio_of(const Figures& figures, const Figures& to, Goal goal) {
   const auto own = figure_of(figures, goal);
   const auto other = figure_of(to, goal);
+  if (goal == Goal::kShared && own && other && figures.copies->seen != to.copies->seen) return std::nullopt;
   if (!own || !other || (goal == Goal::kIdle && figures.idle_measure != to.idle_measure)) return std::nullopt;
   return std::log(*own / *other);
 }
 
 std::optional<double> figure_of(const Figures& figures, Goal goal) {
+  if (goal == Goal::kShared) {
+    const bool known = figures.copies && figures.copies->copied_bytes;
+    return known ? std::optional(std::max(static_cast<double>(*figures.copies->copied_bytes), 1.0)) : std::nullopt;
+  }
   if (goal == Goal::kIdle) return figures.idle_bytes ? std::optional(std::max(*figures.idle_bytes, 1.0)) : std::nullopt;
   constexpr double Figures::*kFields[] = {&Figures::cpu_s, &Figures::wall_s, &Figures::faults, &Figures::peak_bytes};
   const bool time = goal == Goal::kCpu || goal == Goal::kWall;

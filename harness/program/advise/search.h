@@ -12,9 +12,9 @@
 namespace zerotax::advise {
 
 /// The metric to reduce.
-enum class Goal { kCpu, kWall, kFaults, kMemory, kIdle };
-ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory", "idle")
-inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory, Goal::kIdle};
+enum class Goal { kCpu, kWall, kFaults, kMemory, kIdle, kShared };
+ENUM_WORDS(Goal, "cpu", "wall", "faults", "memory", "idle", "shared")
+inline constexpr Goal kGoals[] = {Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory, Goal::kIdle, Goal::kShared};
 /// Whether the goal is memory: the peak, or the memory at idle.
 inline constexpr bool is_memory(Goal goal) { return goal == Goal::kMemory || goal == Goal::kIdle; }
 /// Returns the metric that a recommended remedy may not increase much: CPU time if the goal is memory, and otherwise
@@ -30,13 +30,34 @@ Goal parse_goal(const std::string& text);
 enum class IdleMeasure { kIdle, kMean };
 ENUM_WORDS(IdleMeasure, "idle", "mean")
 
+/// The copies that the count includes.
+enum class CopiesSeen { kAll, kUserMode };
+ENUM_WORDS(CopiesSeen, "all", "user_mode")
+
+struct Copies {
+  RESULT("copies", "Pages that the kernel copied for the processes of a run because a fork had shared the pages.");
+  FIELD(Measured<std::uint64_t>, copied_bytes, "Bytes that all processes copied. n/a if the kernel lost events.");
+  FIELD(std::uint64_t, by_first_bytes, "Bytes that the program's first process copied.");
+  FIELD(std::uint64_t, before_exec_bytes, "Bytes that forked processes copied before they executed another program.");
+  FIELD(std::uint64_t, forks, "Number of processes that the program and its descendants started.");
+  FIELD(std::uint64_t, execs, "Number of started processes that executed another program.");
+  FIELD(Measured<std::uint64_t>, zero_filled_bytes,
+        "Bytes of the pages that zero-fill faults populated in all processes.");
+  FIELD(CopiesSeen, seen,
+        "all: every copy was seen. user_mode: without root, only copies in user mode are seen, and the pages that "
+        "processes share decide which faults are copies.");
+  FIELD(Measured<std::uint64_t>, at_most_bytes, "Upper bound of copied_bytes. n/a if copied_bytes is exact.");
+};
+
 struct Figures {
   RESULT("figures", "Resources that a run used, summed over all its processes.");
   FIELD(double, cpu_s, "CPU time, user and kernel, in seconds; for a server, without the load command.");
   FIELD(double, wall_s, "Wall time in seconds; for a server, wall time of the load command.");
   FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, peak_bytes,
-        "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read).");
+        "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read; "
+        "for the "
+        "goal shared, of RSS).");
   FIELD(Measured<double>, idle_bytes,
         "Resident memory at the last idle moment, in bytes, summed like peak_bytes. At an idle moment, no thread could "
         "run, and the processes had used under 1 % of a CPU for 300 ms; for a server, the moment is after its load. "
@@ -45,6 +66,7 @@ struct Figures {
         kLater);
   FIELD(std::optional<IdleMeasure>, idle_measure,
         "idle: idle_bytes is memory at an idle moment. mean: the program was never idle. Absent if idle_bytes is n/a.");
+  FIELD(std::optional<Copies>, copies, "Copies after forks. Absent unless the goal is shared.");
 };
 
 /// Returns the metric of a goal, or nothing if it was not measured. The value is at least a small positive number, so

@@ -17,46 +17,58 @@ std::string note_of(const TriedRemedy& row) {
   return row.heavy ? "too heavy to be recommended" : "";
 }
 
+/// Returns the goals whose metrics are columns of the table.
+std::vector<Goal> goals_of(const AdviceResult& advice) {
+  std::vector<Goal> goals{Goal::kCpu, Goal::kWall, Goal::kFaults, Goal::kMemory};
+  if (is_about_sharing(advice)) {
+    goals.push_back(Goal::kShared);
+  } else if (has_idle(advice)) {
+    goals.push_back(Goal::kIdle);
+  }
+  return goals;
+}
+
 /// Makes a table of the given columns and one column for each metric.
-Table table_of(std::vector<Column> columns, bool idle) {
-  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7}, {"wall", 7}, {"faults", 7}, {"peak", 6}};
-  for (const auto& [name, width] : kFigures) {
+Table table_of(std::vector<Column> columns, const std::vector<Goal>& goals) {
+  constexpr std::pair<const char*, std::size_t> kFigures[] = {{"CPU", 7},  {"wall", 7}, {"faults", 7},
+                                                              {"peak", 6}, {"idle", 7}, {"copied", 7}};
+  for (const Goal goal : goals) {
+    const auto& [name, width] = kFigures[static_cast<std::size_t>(goal)];
     columns.push_back(right_text(name, width));
   }
-  if (idle) columns.push_back(right_text("idle", 7));
   columns.push_back({"runs", Unit::kCount, 4});
   return Table(std::move(columns));
 }
-void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row, bool idle) {
-  for (const Goal goal : kGoals) {
-    if (goal == Goal::kIdle && !idle) continue;
-    cells.emplace_back(ratio_text(ratio_for(row.ratios, goal)));
-  }
+void add(Table& table, std::vector<Cell> cells, const TriedRemedy& row, const std::vector<Goal>& goals) {
+  for (const Goal goal : goals) cells.emplace_back(ratio_text(ratio_for(row.ratios, goal)));
   cells.emplace_back(row.runs);
   table.add(std::move(cells));
 }
 
 std::string tried_text(const AdviceResult& advice) {
-  const bool idle = has_idle(advice);
-  const std::size_t width = idle ? 21 : 29;
+  const std::vector<Goal> goals = goals_of(advice);
+  const bool narrow = goals.size() > 4;
+  const std::size_t width = narrow ? 21 : 29;
   Table table = table_of(
-      {{idle ? "tried, with ratios" : "tried: ratio to unchanged", Unit::kText, width}, {"verdict", Unit::kText, 14}},
-      idle);
+      {{narrow ? "tried, with ratios" : "tried: ratio to unchanged", Unit::kText, width}, {"verdict", Unit::kText, 14}},
+      goals);
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const bool fits = row.name.size() <= width;
     if (!fits) table.note(row.name);
-    add(table, {fits ? row.name : "", row.verdict}, row, idle);
+    add(table, {fits ? row.name : "", row.verdict}, row, goals);
+    if (!row.source.empty()) table.note("    " + row.source);
     if (const std::string note = note_of(row); !note.empty()) table.note(wrap(note, "    ", "    "));
   }
   return table.empty() ? "" : "\n" + table.text();
 }
 
 std::string tried_markdown(const AdviceResult& advice) {
-  Table table = table_of({{"tried"}, {"settings"}, {"verdict"}}, has_idle(advice));
+  const std::vector<Goal> goals = goals_of(advice);
+  Table table = table_of({{"tried"}, {"settings"}, {"verdict"}}, goals);
   for (const TriedRemedy& row : sorted_remedies(advice)) {
     const std::string note = note_of(row);
-    add(table, {row.name, Cell::code(row.line), row.verdict + (note.empty() ? "" : ": " + note)}, row,
-        has_idle(advice));
+    const std::string settings = row.line + (row.line.empty() || row.source.empty() ? "" : " ") + row.source;
+    add(table, {row.name, Cell::code(settings), row.verdict + (note.empty() ? "" : ": " + note)}, row, goals);
   }
   return table.empty() ? "" : "\n" + table.markdown();
 }
@@ -81,10 +93,12 @@ std::string figures_sentence(const Measured<Figures>& figures) {
   const std::string idle = figures->idle_bytes ? fmt::format(", {} {}", goal_words(Goal::kIdle, *figures),
                                                              value_text(Goal::kIdle, *figures->idle_bytes))
                                                : "";
-  return fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}{}.",
-                     format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
-                     format_count(static_cast<std::uint64_t>(figures->faults)),
-                     format_size(static_cast<std::uint64_t>(figures->peak_bytes)), idle);
+  const std::string text =
+      fmt::format("The program as it is: {} of CPU time, {} of wall time, {} page faults, peak memory {}{}.",
+                  format_ns(figures->cpu_s * 1e9), format_ns(figures->wall_s * 1e9),
+                  format_count(static_cast<std::uint64_t>(figures->faults)),
+                  format_size(static_cast<std::uint64_t>(figures->peak_bytes)), idle);
+  return figures->copies ? text + " " + copies_text(*figures->copies) : text;
 }
 
 /// Returns sentences about how remedies were confirmed, and about the noise.
@@ -118,7 +132,8 @@ std::vector<std::string> sentences(const AdviceResult& advice) {
   }
   if (recommended.less_at_idle) all.push_back(recommended.less_at_idle->sentence);
   all.push_back(figures_sentence(advice.present.figures));
-  if (!advice.recording) {
+  all.insert(all.end(), advice.untried_changes.begin(), advice.untried_changes.end());
+  if (!advice.recording && recommended.kind != AdviceKind::kNothingToGain) {
     all.push_back(fmt::format("All remedies were tried, because there is no recording: {}.", advice.recording.why()));
   }
   std::erase(all, "");
@@ -136,6 +151,8 @@ bool has_idle(const AdviceResult& advice) {
   return std::any_of(advice.remedies.begin(), advice.remedies.end(),
                      [](const TriedRemedy& each) { return each.ratios.idle.has_value(); });
 }
+
+bool is_about_sharing(const AdviceResult& advice) { return advice.method.goal == Goal::kShared; }
 
 const TriedRemedy* find_remedy(const std::vector<TriedRemedy>& remedies, const std::string& name) {
   const auto found =
@@ -159,9 +176,11 @@ std::vector<TriedRemedy> sorted_remedies(const AdviceResult& advice) {
 std::string advise_text(const AdviceResult& advice) {
   if (advice.loads) return loads_text(advice);
   const Recommendation& recommended = advice.recommendation;
-  std::string text = wrap(headline(advice));
+  const std::string head = headline(advice);
+  std::string text = wrap(head);
   if (recommended.line) text += "\n" + *recommended.line + "\n";
-  text += "\n" + wrap(recommended.sentence);
+  if (!recommended.source.empty()) text += "\nWrite before the forks:\n" + recommended.source + "\n";
+  if (head.find(recommended.sentence) == std::string::npos) text += "\n" + wrap(recommended.sentence);
   for (const std::string& sentence : sentences(advice)) text += wrap(sentence);
   if (advice.frontier) text += frontier_text(*advice.frontier);
   text += tried_text(advice);
@@ -176,6 +195,7 @@ std::string advise_text(const AdviceResult& advice) {
 std::string advise_markdown(const AdviceResult& advice) {
   const Recommendation& recommended = advice.recommendation;
   std::string text = "## Advice\n\n";
+  if (!recommended.source.empty()) text += markdown_block(recommended.source, "") + "\n";
   if (advice.loads) text += markdown_escaped(advice.loads->sentence) + "\n\nUnder the first load:\n\n";
   if (recommended.line) text += markdown_block(*recommended.line, "") + "\n";
   text += markdown_escaped(recommended.sentence) + "\n";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "advise/copy_watch.h"
 #include "advise/remedy.h"
 #include "base/error.h"
 #include "base/lines.h"
@@ -59,11 +60,20 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
   const double patience = is_trial ? std::max(kLeastPatience_s, kPatience * longest_s_) : target_.timeout_s;
   command.timeout = milliseconds(std::min(target_.timeout_s, patience));
   command.sum_memory = true;
+  command.sum_pss = !target_.copies;
   command.memory_limit = memory_limit;
   const std::int64_t began_ns = monotonic_ns();
   MeteredRun run = run_metered(command);
   last_took_s_ = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
   last_output_ = command.output == output && run.end == MeteredRun::End::kEnded ? hash_of_file(output) : 0;
+  return run;
+}
+
+MeteredRun TargetRunner::run_watched(const Variables& variables, std::uint64_t memory_limit, const Words& launcher) {
+  if (!target_.copies) return run_once(variables, memory_limit, launcher);
+  CopyWatch watch;
+  const MeteredRun run = run_once(variables, memory_limit, launcher);
+  last_copies_ = watch.finish(run.pid);
   return run;
 }
 
@@ -99,7 +109,7 @@ std::uint64_t TargetRunner::memory_limit() const {
 
 Trial TargetRunner::run(const Variables& variables, const Words& launcher) {
   const std::uint64_t limit = memory_limit();
-  const MeteredRun run = run_once(variables, limit, launcher);
+  const MeteredRun run = run_watched(variables, limit, launcher);
   last_tried_.clear();
   for (const auto& [key, value] : variables)
     last_tried_ += (last_tried_.empty() ? "" : " ") + key + "=" + shell_word(value);
@@ -122,6 +132,7 @@ Trial TargetRunner::trial_of(const MeteredRun& run) const {
     return trial;
   }
   trial.figures = figures_of(run);
+  trial.figures.copies = last_copies_;
   if (target_.replay && trial.figures.idle_measure != IdleMeasure::kIdle) {
     trial.figures.idle_bytes = NotAvailable{target_.idle ? "the recording has no pause of 300 ms between its calls"
                                                          : "a replay does not wait as the program did"};
@@ -136,7 +147,7 @@ Trial TargetRunner::trial_of(const MeteredRun& run) const {
 }
 
 Trial TargetRunner::run_present() {
-  Trial trial = trial_of(run_once({}));
+  Trial trial = trial_of(run_watched({}, 0, {}));
   const std::string name = shell_text({target_.words.front()});
   if (trial.end == Trial::End::kFailed) {
     std::string remedy =

@@ -21,6 +21,7 @@ struct Target : Program {
   bool ignore_output = false;
   bool idle = false;  ///< whether each run of a server waits for the server's memory at idle; otherwise only the first
                       ///< runs with the same variables wait, because a wait takes up to a second
+  bool copies = false;  ///< whether to count the pages that each run copies after its forks
 
   [[nodiscard]] bool is_server() const { return !load.empty(); }
 };
@@ -54,6 +55,8 @@ class TargetRunner {
   [[nodiscard]] double run_s() const { return run_s_; }
 
  private:
+  /// Runs the program once, and counts its copies if the target asks for them.
+  MeteredRun run_watched(const Variables& variables, std::uint64_t memory_limit, const Words& launcher);
   [[nodiscard]] Trial trial_of(const MeteredRun& run) const;
   /// Returns the reason why a run failed; empty if the run succeeded.
   [[nodiscard]] std::string why_failed(const MeteredRun& run) const;
@@ -65,6 +68,7 @@ class TargetRunner {
   TemporaryFolder folder_{"advise"};
   std::optional<std::uint64_t> reference_;  ///< hash of the first unchanged run's output
   std::optional<std::uint64_t> last_output_;
+  std::optional<Copies> last_copies_;
   double longest_s_ = 0;
   double run_s_ = 0;
   double last_took_s_ = 0;

@@ -13,7 +13,8 @@
 namespace zerotax::advise {
 
 const char* goal_words(Goal goal) {
-  constexpr const char* kWords[] = {"CPU time", "wall time", "page faults", "peak memory", "memory at idle"};
+  constexpr const char* kWords[] = {"CPU time",    "wall time",      "page faults",
+                                    "peak memory", "memory at idle", "copied memory"};
   return kWords[static_cast<std::size_t>(goal)];
 }
 
@@ -24,7 +25,7 @@ const char* goal_words(Goal goal, const Figures& figures) {
 
 std::string value_text(Goal goal, double value) {
   if (goal == Goal::kFaults) return format_count(static_cast<std::uint64_t>(value));
-  if (is_memory(goal)) return format_size(static_cast<std::uint64_t>(value));
+  if (is_memory(goal) || goal == Goal::kShared) return format_size(static_cast<std::uint64_t>(value));
   return format_ns(value * 1e9);
 }
 
@@ -126,7 +127,8 @@ OrNull<Alternative> faster_still(const Advice& advice) {
   return Alternative{remedy.name, paste_text(remedy),
                      fmt::format("{}, but {} times the {}: {} ({} times the {}, of a few runs).",
                                  advice.result.winner ? "Less still" : "Less", format_number(ratio(other)),
-                                 goal_words(other), remedy.name, format_number(ratio(goal)), goal_words(goal))};
+                                 goal_words(other), remedy.name, format_number(ratio(goal)), goal_words(goal)),
+                     remedy.source};
 }
 
 /// For the goal memory, returns the remedy with the least memory at idle, if that is a tenth less than the
@@ -181,6 +183,7 @@ OrNull<Alternative> without_preload(const Advice& advice) {
 }
 
 std::string nothing_text(const Advice& advice) {
+  if (advice.request.method.goal == Goal::kShared) return shared_nothing_text(advice);
   if (advice.nothing_to_gain) {
     return fmt::format("Nothing to gain: zeroing takes {} of the program's CPU time, and no cause of it 1 %.",
                        format_percent(advice.recording->zeroing().value_or(0)));
@@ -282,11 +285,14 @@ Recommendation of_winner(const Advice& advice) {
                   format_number(std::exp(verdict_of(confirmation, goal).log_ratio)), goal_words(goal), remedy.words);
   recommended.why = why_text(advice, winner);
   recommended.remedy = remedy.name;
-  recommended.line = paste_text(remedy) + " " + command_text(advice.request.target);
+  recommended.source = remedy.source;
+  if (const std::string line = paste_text(remedy); !line.empty()) {
+    recommended.line = line + " " + command_text(advice.request.target);
+  }
   recommended.gains = gains_text(confirmation, goal);
   recommended.costs = other_work_text(advice) + costs_text(advice, remedy, confirmation, goal);
   recommended.recorded = recorded_text(advice);
-  if (advice.after && *advice.after && (*advice.after)->tax.advice_is_for_program) {
+  if (goal != Goal::kShared && advice.after && *advice.after && (*advice.after)->tax.advice_is_for_program) {
     recommended.for_program =
         "With the remedy, the program itself causes most of the zeroing. " + (*advice.after)->tax.advice;
     recommended.recorded += (recommended.recorded.empty() ? "" : " ") + recommended.for_program;
@@ -335,12 +341,14 @@ static std::string why_no_idle(const Advice& advice, std::size_t remedy) {
 }
 
 Measured<Ratio> remedy_ratio(const Advice& advice, std::size_t remedy, Goal goal) {
+  if (goal == Goal::kShared && advice.request.method.goal != goal) return {};
   const Confirmation* confirmation = confirmation_of(advice, remedy);
   if (confirmation != nullptr && !confirmation->verdicts.empty()) {
     const TimeVerdict& verdict = verdict_of(*confirmation, goal);
     const TimeRatio ratio = ratio_of(verdict);
     // With few measured pairs, the interval is infinite or empty. Other runs may have the metric.
-    const bool known = goal != Goal::kIdle || verdict.interval95.low != 0 || verdict.interval95.high != 0;
+    const bool known =
+        (goal != Goal::kIdle && goal != Goal::kShared) || verdict.interval95.low != 0 || verdict.interval95.high != 0;
     if (known && std::isfinite(ratio.high)) return Ratio{ratio.median, ratio.low, ratio.high};
   }
   const auto ratios = ratios_to_neighbours(advice.result.runs, advice.catalogue.remedies.size(), goal);
@@ -359,7 +367,8 @@ Recommendation recommendation(const Advice& advice) {
                        : advice.nothing_to_gain ? AdviceKind::kNothingToGain
                                                 : AdviceKind::kNothingHelps;
     recommended.sentence = advice.complete ? nothing_text(advice) : interrupted_text(advice);
-    if (advice.recording && advice.recording->tax.advice_is_for_program) {
+    const bool about_zeroing = advice.request.method.goal != Goal::kShared;
+    if (about_zeroing && advice.recording && advice.recording->tax.advice_is_for_program) {
       recommended.for_program = advice.recording->tax.advice;
     }
   }

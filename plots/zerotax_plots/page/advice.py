@@ -31,7 +31,7 @@ def _rows(document: dict[str, Any]) -> list[Part]:
     return [
         {
             "name": row["name"],
-            "line": row["line"],
+            "line": " ".join(text for text in (row["line"], row.get("source")) if text),
             "verdict": row["verdict"],
             "note": row["reason"] or ("too heavy to be recommended" if row["heavy"] else ""),
             "figures": [_ratio(row, figure) for figure in FIGURES],
@@ -52,7 +52,7 @@ def advice_of(document: dict[str, Any], file: str) -> Part:
         "program": shlex.join(document["program"]["words"]),
         "started": document["started"][:10],
         "sentence": advice["sentence"],
-        "line": advice["line"] or "",
+        "line": advice["line"] or advice.get("source", ""),
         "more": [text for text in (*labelled, advice["recorded"], *others) if text],
         "rows": _rows(document),
     }

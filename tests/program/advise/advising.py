@@ -32,12 +32,14 @@ class Advised:
         return found["why"]
 
 
-def advise(*command, options=(), **environment):
-    """Runs `zerotax advise --full options -- command`, and checks its JSON against the schema."""
+def advise(*command, options=(), prefix=(), **environment):
+    """Runs `prefix zerotax advise --full options -- command`, and checks its JSON against the schema."""
     with tempfile.TemporaryDirectory() as folder:
+        if prefix:
+            pathlib.Path(folder).chmod(0o777)
         document, markdown = pathlib.Path(folder, "advise.json"), pathlib.Path(folder, "advise.md")
         done = subprocess.run(
-            [str(ZEROTAX), "advise", "--full", "--json", str(document), "--markdown", str(markdown), *map(str, options), "--",
+            [*prefix, str(ZEROTAX), "advise", "--full", "--json", str(document), "--markdown", str(markdown), *map(str, options), "--",
              *map(str, command)], env=clean_environment(**environment), capture_output=True, text=True, check=False,
             stdin=subprocess.DEVNULL, timeout=300)
         assert document.exists(), done.stderr
