@@ -66,7 +66,7 @@ void TaskCounts::open(bool whole, std::size_t buffer_bytes) {
   open_new_tasks();
 }
 
-/// Opens a tracepoint that tells the flags of clone(2). Without it, only the flags are unknown.
+/// Opens a tracepoint that reports the flags of clone(2). Without the tracepoint, only the flags are unknown.
 void TaskCounts::open_new_tasks() {
   if (::geteuid() != 0) return;
   new_task_ = read_trace_event("task/task_newtask");

@@ -44,8 +44,8 @@ struct TaskEvent {
 class TaskCounts {
  public:
   /// Opens one event per CPU, because a buffer of an inherited event must belong to one CPU. Never throws: see
-  /// `why_not`. A process that is forked and ends takes about 150 bytes, and 160 bytes per CPU, of the buffer of
-  /// `buffer_bytes`.
+  /// `why_not`. A process that is forked and ends takes about 150 bytes of the buffer, and 160 bytes per CPU.
+  /// `buffer_bytes`: size of the buffer.
   explicit TaskCounts(std::size_t buffer_bytes = kUserPerfBufferBytes);
   TaskCounts(const TaskCounts&) = delete;
   TaskCounts& operator=(const TaskCounts&) = delete;

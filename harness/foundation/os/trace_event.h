@@ -64,7 +64,7 @@ inline constexpr std::uint64_t kGfpNoMemoryAllocator = 0x80000;
 /// at least one of __GFP_ACCOUNT, __GFP_WRITE and __GFP_NORETRY. Pages of shared memory have none of these three.
 inline constexpr std::uint64_t kGfpOfProgram = 0x100002;
 inline constexpr std::uint64_t kGfpOfFile = 0x411000;
-inline constexpr std::uint64_t kGfpAccount = 0x400000;  ///< __GFP_ACCOUNT, which the kernel's objects of a program have
+inline constexpr std::uint64_t kGfpAccount = 0x400000;  ///< __GFP_ACCOUNT: charged to the program's control group
 inline constexpr std::uint64_t kMovable = 1;  ///< MIGRATE_MOVABLE, the type of pages of programs and files; page tables
                                               ///< have 0
 inline constexpr unsigned kHugeOrder = 9;     ///< order of a huge page, with base pages of 4 KiB
@@ -77,7 +77,7 @@ struct PageAllocation {
   /// Whether the pages were allocated as for copies and zero-fills. Pages that the kernel pins at once are not movable.
   /// Shared memory is allocated in the same way.
   bool of_program = false;
-  /// Whether the page is a page table of a program, or another small zeroed object of the kernel that counts for the
+  /// Whether the page is a page table of a program, or another small zeroed object of the kernel that is charged to the
   /// program's control group.
   bool is_table = false;
 };

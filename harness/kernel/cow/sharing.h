@@ -23,7 +23,7 @@ struct Writing {
         "File name of the program or library that contains unknown code. Absent for other writers, and for code that "
         "is in no file.");
   FIELD(std::uint64_t, copies, "Number of copied pages; an estimate if faults were sampled.");
-  FIELD(std::uint64_t, by_children, "Part of copies that forked processes made.");
+  FIELD(std::uint64_t, by_children, "The part of `copies` that forked processes made.");
   FIELD(std::uint64_t, copied_bytes, "Bytes of the copied pages.");
 };
 
@@ -37,10 +37,11 @@ struct Sharing {
         "process that was not forked while zerotax watched, or that executed another program.");
   FIELD(Measured<std::uint64_t>, copied_bytes,
         "Bytes that the process copied since its fork. If that fork was not watched, the count starts with the first "
-        "child, or when zerotax attached. 0 if no process is left with which it could share pages. n/a after its end.");
-  FIELD(
-      Measured<std::uint64_t>, zeroed_bytes,
-      "Bytes of zero-fills in the same time. For an ordinary user, zero-fills in user mode and first reads of memory.");
+        "child, or when zerotax attached. 0 if no process is left to share pages with. n/a after the end of the "
+        "process.");
+  FIELD(Measured<std::uint64_t>, zeroed_bytes,
+        "Bytes of zero-fills since the moment from which copied_bytes counts. For an ordinary user, first reads of "
+        "memory are included, and zero-fills in system calls are missing.");
 };
 
 /// PSS of all processes at the end of an interval.
@@ -48,9 +49,9 @@ struct SharedPss {
   RESULT("PSS of all processes");
   FIELD(std::uint64_t, pss_bytes, "Sum of the PSS of all processes.");
   FIELD(std::uint64_t, uncopied_bytes,
-        "The sum if no page had been copied: pss_bytes minus the copied_bytes of these processes. A lower bound, "
-        "because copies may have been returned, and the original of a copy may no longer be mapped. For an ordinary "
-        "user and from a sample, an estimate, because copies in system calls are missing or copies are estimated.");
+        "The sum if no page had been copied: pss_bytes minus the copied_bytes of these processes. The sum is a lower "
+        "bound, because copies may have been returned, and the original of a copy may no longer be mapped. For an "
+        "ordinary user, and from a sample, the sum is an estimate.");
 };
 
 struct Cow;

@@ -245,7 +245,7 @@ std::string forks_text(const Cow& cow) {
     text += ".";
     if (each.copied_pages.value_or(0) != 0) {
       text += fmt::format(
-          " fork itself copied {}, without a fault, because {} pinned for a device: "
+          " The forks themselves copied {}, without a fault, because {} pinned for a device: "
           "madvise(MADV_DONTFORK) prevents this copy.",
           format_counted(*each.copied_pages, "page"), *each.copied_pages == 1 ? "it is" : "they are");
     }

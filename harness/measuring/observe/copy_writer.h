@@ -33,9 +33,9 @@ enum class Writer : std::uint8_t {
 ENUM_WORDS(Writer, "garbage collector", "reference counts", "allocator", "stacks", "data of files", "system calls",
            "program", "unknown code")
 
-/// Returns the writer for the function that stored (frame) and the memory that the store hit. The function decides if
-/// its name shows an allocator or a collector; otherwise the memory decides. Code without a symbol is kUnknown unless
-/// the memory decides.
+/// Returns the writer for the function that stored (frame) and the memory that the store hit. If the name of the
+/// function shows an allocator or a collector, the name determines the writer; otherwise the memory does. Code without
+/// a symbol is kUnknown unless the memory decides.
 Writer writer_of(const Frame& frame, StoreTarget target);
 
 }  // namespace zerotax

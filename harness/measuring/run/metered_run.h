@@ -32,8 +32,8 @@ struct MeteredCommand {
   bool fixed_layout = false;  ///< same as ChildCommand::fixed_layout (os/child.h)
   bool sum_memory = false;    ///< sample the total memory of the program's processes, for memory_limit and peak_bytes
   std::uint64_t memory_limit = 0;  ///< maximum bytes of all processes of the program together; 0 for no limit
-  bool sum_pss = true;  ///< with sum_memory, sum PSS if there are several processes; otherwise sum RSS. Reading PSS
-                        ///< delays the end of a process's memory, so that its parent copies more pages
+  bool sum_pss = true;  ///< with sum_memory, sum PSS if there are several processes; otherwise sum RSS. While PSS is
+                        ///< read, an ended process keeps its memory, so that its parent copies more pages
 };
 
 /// The memory that a program's processes hold while they do nothing. It is the RSS of a single process, and the sum of

@@ -39,7 +39,7 @@ struct HookNotes {
   bool ruby_forks = false;         ///< whether a process forked
 };
 
-/// Files that change a program's forks without a change of the program. Python loads its hook as sitecustomize, from
+/// Files that change how a program forks, without a change of the program. Python loads its hook as sitecustomize, from
 /// PYTHONPATH. Ruby loads its hook by RUBYOPT.
 class ForkHook {
  public:

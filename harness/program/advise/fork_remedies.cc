@@ -33,14 +33,14 @@ bool runs(const std::vector<std::string>& files, const char* interpreter) {
                      [&](const std::string& file) { return file_name(file).starts_with(interpreter); });
 }
 
-/// Returns the reason why a Python program cannot change its collector from outside; empty if it can.
+/// Returns the reason why a hook cannot change the collector of a Python program; empty if the hook can.
 std::string why_not_python(const HookNotes& notes) {
   if (notes.python.empty()) return "Python ignored the hook, as with -I, -E or -S, or in a cleared environment";
   if (!notes.python_can_freeze) return fmt::format("Python {} lacks gc.freeze and os.register_at_fork", notes.python);
   return notes.python_forks ? "" : "no fork of the program calls os.fork";
 }
 
-/// Returns the reason why a Ruby program cannot change its heap from outside; empty if it can.
+/// Returns the reason why a hook cannot change the heap of a Ruby program; empty if the hook can.
 std::string why_not_ruby(const HookNotes& notes) {
   if (notes.ruby.empty()) return "Ruby ignored the hook, as with --disable=rubyopt, or in a cleared environment";
   if (!notes.ruby_can_hook) return fmt::format("Ruby {} lacks Process._fork, and a hook needs it", notes.ruby);

@@ -118,7 +118,7 @@ bool is_python_subprocess(const ForkSiteRow& row) {
   });
 }
 
-/// Returns a sentence on what the call needs fork for, and on what would be cheaper.
+/// Returns a sentence with the reason why the call needs fork, or with a cheaper call.
 std::string need_words(const ForkSiteRow& row) {
   const bool is_python = is_python_subprocess(row);
   switch (row.need) {
@@ -206,7 +206,8 @@ std::string fork_words(const Forks& forks, std::int64_t wall_ns) {
                                  words_of(worst.kind)[static_cast<std::size_t>(worst.kind)], caller_words(worst.frames),
                                  format_ns(ns), format_ns(ns / as_double(started)));
   if (copies(worst.kind)) {
-    text += fmt::format(" Each copied the page tables of {}.", format_size(worst.held_bytes.value_or(0)));
+    text +=
+        fmt::format(" Each call copied the page tables of {} of memory.", format_size(worst.held_bytes.value_or(0)));
   }
   const std::string need = need_words(worst);
   return need.empty() ? text : text + " " + need;
@@ -241,11 +242,9 @@ std::string forks_text(const Forks& forks) {
   }
   if (forks.by_kernel) {
     const KernelForks& kernel = *forks.by_kernel;
-    text +=
-        wrap(fmt::format("By the kernel's count, {} a copy of the page tables, {} shared memory with a waiting "
-                         "parent, and {} with a running parent.",
-                         format_counted(kernel.fork, "process got", "processes got"), format_count(kernel.vfork),
-                         format_count(kernel.clone_vm)));
+    text += wrap(fmt::format("The kernel counted {} started by fork, {} by vfork, and {} by clone with CLONE_VM.",
+                             format_counted(kernel.fork, "process", "processes"), format_count(kernel.vfork),
+                             format_count(kernel.clone_vm)));
   }
   return text;
 }

@@ -53,8 +53,9 @@ struct ForkSiteRow {
   FIELD(std::uint64_t, changed_session,
         "The part of `execs` in which the child began a session or a process group before the exec.");
   FIELD(ForkNeed, need,
-        "Reason for fork in place of vfork. `shares_memory`: the call copied no page tables. `continues`: no child "
-        "executed a program. `changed_user` and `allocated`: a child did this before its exec. `nothing`: no child did "
+        "Reason why the call is fork and not vfork. `shares_memory`: the call copied no page tables. `continues`: no "
+        "child executed a program. `changed_user`: a child changed its user or group before its exec. `allocated`: a "
+        "child allocated memory before its exec. `nothing`: no child did "
         "anything that needs a fork. `unknown`: the children's actions were not seen.");
   FIELD(std::vector<NamedFrame>, frames, "Frames of the call stack, innermost first.");
 };

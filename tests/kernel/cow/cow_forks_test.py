@@ -41,7 +41,7 @@ def test_fork_copies_the_pages_that_a_device_holds(pins, tmp_path):
     assert forks["copied_pages"] == COUNT * 64 * MIB // PAGE
     # The copies are no faults.
     assert document["totals"]["copies"] < 100 * COUNT
-    assert f"fork itself copied {forks['copied_pages']:,} pages, without a fault" in text
+    assert f"The forks themselves copied {forks['copied_pages']:,} pages, without a fault" in text
     assert "Not counted: pages that fork itself copies" not in text
 
 

@@ -1,5 +1,5 @@
-/* Forks COUNT times while it holds MIB MiB of memory in small pages. With "pin", io_uring holds the memory as a registered
- * buffer, so that the kernel copies it in each fork. */
+/* Forks COUNT times while holding MIB MiB of memory in small pages. With "pin", io_uring holds the memory as a registered
+ * buffer, so that the kernel copies the memory in each fork. */
 #define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""`zerotax record` counts the processes that a program starts: by call, by kind, with the reason for fork."""
+"""`zerotax record` counts the processes that a program starts: by call and by kind, with the reason why a call needs fork."""
 import collections
 import json
 import os

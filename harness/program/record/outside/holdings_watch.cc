@@ -27,7 +27,7 @@ constexpr std::int64_t kPartBetween = 200;
 constexpr std::int64_t kShareOfCommand = 20;
 constexpr std::int64_t kShareOfRunning = 200;
 constexpr std::int64_t kChildrenPauseNs = 10'000'000;
-/// Bytes per CPU for the reports of forks. An ordinary user may lock 516 KiB per CPU, which the samples need.
+/// Bytes per CPU for the reports of forks. The samples take most of the 516 KiB per CPU that an ordinary user may lock.
 constexpr std::size_t kTaskBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostGrowths = 100'000;
 /// Maximum number of processes to sample. A build may have many more processes; only sums are known of the others.

@@ -148,7 +148,7 @@ void begin_calls_in_child() {
 
 namespace {
 
-/// The program's errno during a fork. A fork that fails sets errno, and a fork that succeeds leaves errno at 0.
+/// The program's errno during a fork. errno is 0 when fork begins, and only a failed fork changes it.
 constinit thread_local int errno_before_fork [[gnu::tls_model("initial-exec")]] = 0;
 
 }  // namespace

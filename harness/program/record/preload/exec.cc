@@ -321,8 +321,8 @@ ZEROTAX_EXPORT std::FILE* popen(const char* command, const char* mode) {
 
 namespace {
 
-/// Return addresses of a thread's calls to vfork. They are not on the stack, because the child writes to its parent's
-/// stack. A child of vfork may call vfork, too, and then shares this variable with its parent.
+/// Return addresses of a thread's calls to vfork. The addresses are not on the stack, because the child writes to its
+/// parent's stack. A child of vfork may call vfork, too, and then shares this variable with its parent.
 struct VforkCalls {
   static constexpr std::uint32_t kMost = 8;
   pid_t callers[kMost];
@@ -339,7 +339,7 @@ struct TwoRegisters {
 }  // namespace
 
 /// Returns the C library's vfork, which the vfork in syscall_*.cc then calls, and whether zerotax_end_vfork must be
-/// called when it returns.
+/// called when vfork returns.
 extern "C" [[gnu::visibility("hidden"), gnu::used]] TwoRegisters zerotax_begin_vfork(std::uintptr_t back) {
   resolve_if_early();
   note_sharer();

@@ -18,7 +18,7 @@ void end_fork(bool started, bool timed = true);
 /// Call this in a child of fork.
 void note_fork_in_child();
 
-/// An exec that was added to the site that started the process. If the exec fails, it is taken back.
+/// An exec that was added to the site that started the process. If the exec fails, its count is taken back.
 struct ExecOfFork {
   ForkSite* site;
   std::uint64_t ns;

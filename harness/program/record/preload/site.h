@@ -31,8 +31,8 @@ inline std::uint64_t key_of(const Stack& stack, SiteKind kind) {
 /// Returns an address of a stack in the form of Site::frames.
 std::uint64_t frame_of(std::uint64_t address);
 
-/// Returns the row of a table in the arena with the key of a stack. If there is none, calls begin(row) for a new row
-/// with the frames of the stack. Returns nullptr if there is no room.
+/// Returns the row of a table in the arena with the key of a stack. If no such row exists, calls begin(row) for a new
+/// row with the frames of the stack. Returns nullptr if there is no room.
 template <typename Row, std::size_t kRows, typename Begin>
 Row* find_row(Row (&rows)[kRows], const Stack& stack, std::uint64_t key, Begin begin) {
   constexpr std::size_t kProbes = 64;

@@ -1,4 +1,4 @@
-/* Starts COUNT processes in one WAY, one after the other, and waits for each. The process holds 8 MiB. */
+/* Starts COUNT processes in one WAY, one at a time, and waits for each. The process holds 8 MiB. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
