@@ -139,8 +139,6 @@ std::string need_words(const ForkSiteRow& row) {
       return is_python ? "Python 3.10 and later use vfork here, unless user=, group= or extra_groups= is given, or "
                          "subprocess._USE_VFORK is False."
                        : "The child does nothing that needs a copy: vfork or posix_spawn would copy no page tables.";
-    case ForkNeed::kUnknown:
-      break;
   }
   return "";
 }

@@ -24,10 +24,9 @@ enum class ForkNeed : std::uint8_t {
   kContinues,  ///< no child executed a program
   kUser,
   kAllocated,
-  kNothing,  ///< vfork or posix_spawn would do
-  kUnknown
+  kNothing  ///< vfork or posix_spawn would do
 };
-ENUM_WORDS(ForkNeed, "shares_memory", "continues", "changed_user", "allocated", "nothing", "unknown")
+ENUM_WORDS(ForkNeed, "shares_memory", "continues", "changed_user", "allocated", "nothing")
 
 struct ForkSiteRow {
   RESULT("fork site", "A call stack that started processes.");
@@ -55,8 +54,7 @@ struct ForkSiteRow {
   FIELD(ForkNeed, need,
         "Reason why the call is fork and not vfork. `shares_memory`: the call copied no page tables. `continues`: no "
         "child executed a program. `changed_user`: a child changed its user or group before its exec. `allocated`: a "
-        "child allocated memory before its exec. `nothing`: no child did "
-        "anything that needs a fork. `unknown`: the children's actions were not seen.");
+        "child allocated memory before its exec. `nothing`: no child did anything that needs a fork.");
   FIELD(std::vector<NamedFrame>, frames, "Frames of the call stack, innermost first.");
 };
 
