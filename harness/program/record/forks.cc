@@ -136,9 +136,11 @@ std::string need_words(const ForkSiteRow& row) {
                  : "The child allocates memory before it executes a program, so it runs more code than a child of "
                    "vfork may.";
     case ForkNeed::kNothing:
-      return is_python ? "Python 3.10 and later use vfork here, unless user=, group= or extra_groups= is given, or "
-                         "subprocess._USE_VFORK is False."
-                       : "The child does nothing that needs a copy: vfork or posix_spawn would copy no page tables.";
+      return is_python
+                 ? "Python 3.10 and later use vfork here, unless user=, group= or extra_groups= is given, or "
+                   "subprocess._USE_VFORK is False."
+                 : "The child neither allocates memory nor changes its user before it executes a program: vfork or "
+                   "posix_spawn may suffice, and would copy no page tables.";
   }
   return "";
 }

@@ -24,7 +24,7 @@ enum class ForkNeed : std::uint8_t {
   kContinues,  ///< no child executed a program
   kUser,
   kAllocated,
-  kNothing  ///< vfork or posix_spawn would do
+  kNothing  ///< vfork or posix_spawn may suffice
 };
 ENUM_WORDS(ForkNeed, "shares_memory", "continues", "changed_user", "allocated", "nothing")
 
@@ -54,7 +54,8 @@ struct ForkSiteRow {
   FIELD(ForkNeed, need,
         "Reason why the call is fork and not vfork. `shares_memory`: the call copied no page tables. `continues`: no "
         "child executed a program. `changed_user`: a child changed its user or group before its exec. `allocated`: a "
-        "child allocated memory before its exec. `nothing`: no child did anything that needs a fork.");
+        "child allocated memory before its exec. `nothing`: no child did either, so that vfork or posix_spawn may "
+        "suffice.");
   FIELD(std::vector<NamedFrame>, frames, "Frames of the call stack, innermost first.");
 };
 
