@@ -103,7 +103,7 @@ struct IntervalProcess : Memory {
   FIELD(bool, child, "Whether the process was forked by another watched process.");
   FIELD(Counts, counts, "Faults of the process in the interval.");
   BASE_FIELDS(Memory);
-  FIELD(Sharing, sharing, "Memory that the process shares since a fork. Absent from earlier files.", kLater);
+  FIELD(std::optional<Sharing>, sharing, "Memory that the process shares since a fork. Absent from earlier files.");
 };
 
 struct Interval {

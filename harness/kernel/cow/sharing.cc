@@ -29,7 +29,7 @@ ChildrenSharing children_of(const Interval& interval) {
   ChildrenSharing forked;
   ChildrenSharing others;
   for (const IntervalProcess& process : interval.processes) {
-    const Sharing& sharing = process.sharing;
+    const Sharing sharing = process.sharing.value_or(Sharing{});
     const bool known = process.child && process.rss_bytes && sharing.shared_bytes;
     if (!known || (!sharing.inherited_bytes && *sharing.shared_bytes == 0)) continue;
     ChildrenSharing& sum = sharing.inherited_bytes ? forked : others;

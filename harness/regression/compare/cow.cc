@@ -44,9 +44,9 @@ FoundRange shared_at_end(const cow::Cow& cow) {
     bool known = false;
     std::uint64_t bytes = 0;
     for (const cow::IntervalProcess& process : interval->processes) {
-      if (!process.child || !process.sharing.shared_bytes) continue;
+      if (!process.child || !process.sharing || !process.sharing->shared_bytes) continue;
       known = true;
-      bytes += *process.sharing.shared_bytes;
+      bytes += *process.sharing->shared_bytes;
     }
     if (known) return exactly(bytes);
   }

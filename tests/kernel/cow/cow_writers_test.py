@@ -30,7 +30,7 @@ if os.fork() == 0:
             pass
     print((private() - before) * 1024)
     sys.stdout.flush()
-    time.sleep(1)  # zerotax reads the written words after the faults
+    time.sleep(3)  # zerotax reads the written words after the faults
     os._exit(0)
 os.wait()
 """
