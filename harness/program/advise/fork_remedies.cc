@@ -19,7 +19,7 @@ constexpr ChangeTexts kTexts[] = {
     {"gc.disable() before fork", "the collector of forked processes starts only when the program calls it",
      "reference cycles of forked processes stay until the program calls gc.collect() or gc.enable()"},
     {"gc.freeze() before fork", "later collections ignore the objects that exist at the fork",
-     "the fork waits for a collection, and reference cycles among these objects are never freed"},
+     "the fork waits for a collection, and reference cycles among the frozen objects are never freed"},
     {"GC.compact before fork", "the objects that exist at the fork lie on fewer pages",
      "the first fork waits for a collection and a compaction, and C extensions must support compaction"},
     {"Process.warmup before fork", "the objects that exist at the fork are old, and lie on fewer pages",
