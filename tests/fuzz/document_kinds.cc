@@ -155,7 +155,7 @@ void read_fork(const std::string& path, const std::string&) {
 }
 
 void read_cow(const std::string& path, const std::string&) {
-  checked(path, "cow", [](const Json& json) {
+  checked(path, "cow", [&](const Json& json) {
     cow::Cow cow = cow::read_cow(json);
     static_cast<cow::Verdict&>(cow) = cow::cow_verdict(cow);
     use(cow::cow_text(cow));
