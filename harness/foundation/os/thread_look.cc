@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -78,16 +78,11 @@ std::vector<KernelCall> kernel_stack(pid_t process, pid_t thread) {
 }
 
 std::vector<unsigned char> read_process_memory(pid_t process, std::uint64_t address, std::size_t bytes) {
-  std::vector<unsigned char> memory(bytes);
-  const iovec local{memory.data(), bytes};
-  // Each page is read separately, so that a page beyond the end of a mapping does not fail the others.
-  std::vector<iovec> pages;
-  for (std::size_t at = 0; at < bytes;) {
-    const std::size_t room = std::min<std::size_t>(bytes - at, page_bytes() - (address + at) % page_bytes());
-    pages.push_back({reinterpret_cast<void*>(address + at), room});
-    at += room;
-  }
-  const ssize_t got = ::process_vm_readv(process, &local, 1, pages.data(), pages.size(), 0);
+  std::vector<unsigned char> memory;
+  const UniqueFd file(::open(fmt::format("/proc/{}/mem", process).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return memory;
+  memory.resize(bytes);
+  const ssize_t got = ::pread(file.get(), memory.data(), bytes, static_cast<off_t>(address));
   memory.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return memory;
 }

@@ -39,8 +39,9 @@ struct KernelCall {
 std::vector<KernelCall> kernel_stack(pid_t process, pid_t thread);
 std::vector<KernelCall> parse_kernel_stack(const std::string& text);
 
-/// Copies up to `bytes` of another process's memory from an address on, by process_vm_readv(2). Returns as much as can
-/// be read.
+/// Copies up to `bytes` of another process's memory from an address on, by /proc/PID/mem. Returns as much as can be
+/// read. process_vm_readv(2) would pin the pages, and the kernel copies a shared page before it pins the page
+/// (gup_must_unshare in mm/internal.h, since Linux 5.19).
 std::vector<unsigned char> read_process_memory(pid_t process, std::uint64_t address, std::size_t bytes);
 
 }  // namespace zerotax

@@ -261,7 +261,7 @@ std::string cow_text(const Cow& cow) {
   for (const std::string& warning : cow_warnings(cow)) text += wrap(warning, "! ", "  ");
   if (cow.script_names) text += script_names_lines(*cow.script_names);
   text += unread_files_lines();
-  text += wrap(forks_text(cow));
+  if (const std::string forks = forks_text(cow); !forks.empty()) text += wrap(forks);
   if (cow.processes.size() > 1 && !cow.forks) text += wrap(kCopiedByFork);
   std::vector<Row> processes;
   std::vector<Row> mappings;

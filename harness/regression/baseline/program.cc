@@ -86,7 +86,9 @@ void compare(const std::string& process, const Ranges& before, const runs::Value
       }
       continue;
     }
-    if (range->beyond(*value) <= slack_of(row.unit, *range)) continue;
+    // The number of started processes does not depend on addresses and page boundaries, so it is compared exactly.
+    const bool is_exact = row.family == record::runs::Family::kOfProcesses;
+    if (range->beyond(*value) <= (is_exact ? range->width() : slack_of(row.unit, *range))) continue;
     const Direction direction = !row.costs             ? Direction::kNeither
                                 : *value > range->high ? Direction::kWorse
                                                        : Direction::kBetter;
