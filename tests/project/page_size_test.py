@@ -41,6 +41,10 @@ ALLOWED = {
     "harness/measuring/observe/process/frame_information.cc": {"kFarthest = std::uint64_t{4} << 10": "a distance in code"},
     "harness/kernel/fork/study.cc": {"{64, 256, 1024, 4096}": COUNT, "count == 4096": COUNT},
     "harness/measuring/observe/fault_data.cc": {"kAtOnce = 4096": COUNT},
+    "harness/measuring/observe/python_words.cc": {
+        "kPoolBytes[] = {4096, 16384}": "the sizes of a pool of CPython's allocator",
+        "word >= 4096 && word": "below all mappings, on any machine"},
+    "harness/program/record/preload/arena.h": {"kForkSites = 4096": COUNT},
     "harness/allocator/prove/process/contents.c": {"kSpan = 4096": "the step of a fill, for pages of any size"},
     "harness/allocator/prove/process/slot.c": {"kMostVariables = 4096": COUNT, "char text[4096]": BUFFER},
     "harness/allocator/prove/process/slot.h": {"kPath = 4096": "the longest path"},
