@@ -148,7 +148,9 @@ def test_an_ordinary_user_gets_the_same_advice(lists, tmp_path):
     found = advise(PYTHON, lists, "collect", options=SHARED, prefix=NOBODY)
     assert found.advice["remedy"] == FREEZE, found.out
     assert copies(found)["seen"] == "user_mode" and is_na(copies(found)["zero_filled_bytes"])
-    assert 12 * MIB < copies(found)["copied_bytes"] <= copies(found)["at_most_bytes"]
+    # Each list takes 64 bytes. Some copies look like reuses to an ordinary user, but the upper bound contains them.
+    assert 10 * MIB < copies(found)["copied_bytes"] <= copies(found)["at_most_bytes"]
+    assert copies(found)["at_most_bytes"] >= 200_000 * 64
     assert found.remedy(FREEZE)["ratios"]["shared"]["high"] < 0.1
 
 
