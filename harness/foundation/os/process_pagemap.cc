@@ -54,6 +54,7 @@ std::optional<std::uint64_t> ProcessPagemaps::shared_pages(pid_t pid, AddressRan
   constexpr std::uint64_t kLargestRead = std::uint64_t{64} << 30;
   const int fd = open(pid);
   if (fd < 0) return std::nullopt;
+  if (!method_) method_ = Pagemap().method();
   std::vector<AddressRange> resident{range};
   if (method_ == Pagemap::Method::kScan) {
     // A mapping may reserve terabytes of addresses, so the pages in memory are found first.
@@ -61,7 +62,7 @@ std::optional<std::uint64_t> ProcessPagemaps::shared_pages(pid_t pid, AddressRan
     const auto add = [](void* ranges, AddressRange pages) {
       static_cast<std::vector<AddressRange>*>(ranges)->push_back(pages);
     };
-    Pagemap pagemap(UniqueFd(fd), method_);
+    Pagemap pagemap(UniqueFd(fd), *method_);
     const bool scanned = pagemap.for_each_resident(range, add, &resident);
     (void)pagemap.release();
     if (!scanned) return std::nullopt;

@@ -31,7 +31,7 @@ class ProcessPagemaps {
   int open(pid_t pid);
 
   std::map<pid_t, UniqueFd> open_;
-  Pagemap::Method method_ = Pagemap().method();
+  std::optional<Pagemap::Method> method_;  ///< method of shared_pages(); empty before its first call
 };
 
 }  // namespace zerotax

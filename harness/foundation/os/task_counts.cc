@@ -11,6 +11,7 @@
 #include "os/limits.h"
 
 namespace zerotax {
+
 TaskCounts::TaskCounts(std::size_t buffer_bytes) {
   for (const bool whole : {true, false}) {
     try {

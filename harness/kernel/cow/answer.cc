@@ -24,20 +24,6 @@ std::string subject_of(const Cow& cow) {
   return first_characters(file_name(cow.command.front()), kLongestName);
 }
 
-/// Returns how certain the counts are, and what they leave out. cow_warnings() describes samples and lost events.
-std::string certainty(const Cow& cow) {
-  std::string text;
-  if (cow.method == Method::kSoftware) {
-    text = "Only faults in user mode were seen; their class follows from the processes that share each page.";
-  } else if (!cow.sampling && cow.totals.lost == 0) {
-    text = "Every fault was recorded, so the counts are exact.";
-  }
-  if (cow.processes.size() > 1 && !cow.forks) {
-    text += std::string(text.empty() ? "" : " ") + "Not counted: pages that fork itself copies for a device.";
-  }
-  return text;
-}
-
 std::string headline(const Cow& cow) {
   const Totals& totals = cow.totals;
   std::string text = fmt::format("{}: {}", subject_of(cow), cow.sentence.value_or(copied_text(cow) + "."));
@@ -49,6 +35,20 @@ std::string headline(const Cow& cow) {
   }
   if (const std::string words = forks_text(cow); !words.empty()) text += " " + words;
   return text + fmt::format(" The recording lasted {}.", format_ns(cow.wall_s * 1e9));
+}
+
+/// Returns how certain the counts are, and what they leave out. cow_warnings() describes samples and lost events.
+std::string certainty(const Cow& cow) {
+  std::string text;
+  if (cow.method == Method::kSoftware) {
+    text = "Only faults in user mode were seen; their class follows from the processes that share each page.";
+  } else if (!cow.sampling && cow.totals.lost == 0) {
+    text = "Every fault was recorded, so the counts are exact.";
+  }
+  if (misses_copies_in_fork(cow)) {
+    text += std::string(text.empty() ? "" : " ") + "Not counted: pages that fork itself copies for a device.";
+  }
+  return text;
 }
 
 /// The processes with the most copied pages first, or with the most zero-fills first if nothing was copied.

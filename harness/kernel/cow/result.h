@@ -332,6 +332,9 @@ std::string code_label(const Code& code);
 /// pages copied".
 std::string copied_text(const Cow& cow);
 
+/// Whether forks may have copied pages that are missing from all counts.
+bool misses_copies_in_fork(const Cow& cow);
+
 /// Returns the number of forks, their time in the kernel, and the pages that they copied without a fault, in whole
 /// sentences. Empty if there were no forks, or if they are unknown.
 std::string forks_text(const Cow& cow);

@@ -262,7 +262,7 @@ std::string cow_text(const Cow& cow) {
   if (cow.script_names) text += script_names_lines(*cow.script_names);
   text += unread_files_lines();
   if (const std::string forks = forks_text(cow); !forks.empty()) text += wrap(forks);
-  if (cow.processes.size() > 1 && !cow.forks) text += wrap(kCopiedByFork);
+  if (misses_copies_in_fork(cow)) text += wrap(kCopiedByFork);
   std::vector<Row> processes;
   std::vector<Row> mappings;
   for (const Process& process : cow.processes) {

@@ -62,7 +62,7 @@ std::vector<std::string> notes_of(const Cow& cow) {
     notes.push_back(unwatched_text(each) + ".");
   }
   if (cow.running) notes.push_back(runs_on(*cow.running));
-  if (cow.processes.size() > 1 && !cow.forks) notes.emplace_back(kCopiedByFork);
+  if (misses_copies_in_fork(cow)) notes.emplace_back(kCopiedByFork);
   return notes;
 }
 
@@ -165,6 +165,8 @@ std::string copied_text(const Cow& cow) {
   if (*most == least) return pages;
   return fmt::format("between {} and {} copied", format_count(least), format_counted(*most, "page"));
 }
+
+bool misses_copies_in_fork(const Cow& cow) { return cow.processes.size() > 1 && !cow.forks; }
 
 Verdict cow_verdict(const Cow& cow) {
   const std::uint64_t parent = copies_of(cow.intervals, false);

@@ -6,6 +6,11 @@
 
 namespace zerotax {
 
+ForkWay fork_way(std::uint64_t clone_flags) {
+  if ((clone_flags & CLONE_VM) == 0) return ForkWay::kFork;
+  return (clone_flags & CLONE_VFORK) != 0 ? ForkWay::kVfork : ForkWay::kCloneVm;
+}
+
 void ForkTally::apply(const FaultEvent& event) {
   using enum FaultEvent::Kind;
   if (event.kind == kForkBegin) {
@@ -28,10 +33,7 @@ void ForkTally::end(const FaultEvent& event) {
   const Open call = open->second;
   open_.erase(open);
   if ((event.clone_flags & CLONE_THREAD) != 0) return;
-  const ForkWay way = (event.clone_flags & CLONE_VM) == 0      ? ForkWay::kFork
-                      : (event.clone_flags & CLONE_VFORK) != 0 ? ForkWay::kVfork
-                                                               : ForkWay::kCloneVm;
-  ForkSums& sums = sums_.at(static_cast<std::size_t>(way));
+  ForkSums& sums = sums_.at(static_cast<std::size_t>(fork_way(event.clone_flags)));
   const std::uint64_t ns = event.time_ns - std::min(event.time_ns, call.began_ns);
   ++sums.processes;
   sums.kernel_ns += ns;

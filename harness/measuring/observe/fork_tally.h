@@ -17,6 +17,8 @@ namespace zerotax {
 enum class ForkWay : std::uint8_t { kFork, kVfork, kCloneVm };
 inline constexpr std::size_t kForkWays = 3;
 ENUM_WORDS(ForkWay, "fork", "vfork", "clone_vm")
+/// Returns the way of a process that was started with these flags of clone(2).
+ForkWay fork_way(std::uint64_t clone_flags);
 
 /// The started processes of one way. Page tables and copied pages are those that the kernel allocated within the calls.
 struct ForkSums {

@@ -56,8 +56,7 @@ struct Figures {
   FIELD(double, faults, "Number of minor page faults.");
   FIELD(double, peak_bytes,
         "Peak resident memory, in bytes: the largest sum over all processes at one time (of PSS, if PSS can be read; "
-        "for the "
-        "goal shared, of RSS).");
+        "for the goal shared, of RSS).");
   FIELD(Measured<double>, idle_bytes,
         "Resident memory at the last idle moment, in bytes, summed like peak_bytes. At an idle moment, no thread could "
         "run, and the processes had used under 1 % of a CPU for 300 ms; for a server, the moment is after its load. "

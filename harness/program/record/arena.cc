@@ -272,8 +272,8 @@ std::vector<const ForkSite*> RecordArena::forks() const {
   return found;
 }
 
-std::uint64_t RecordArena::forks_lost(ForkKind kind) const {
-  return head_ == nullptr ? 0 : std::min<std::uint64_t>(kMostCount, head_->forks_lost[static_cast<std::size_t>(kind)]);
+std::uint64_t RecordArena::forks_lost() const {
+  return head_ == nullptr ? 0 : std::min<std::uint64_t>(kMostCount, head_->forks_lost);
 }
 
 std::uint64_t RecordArena::used_bytes() const {

@@ -53,8 +53,8 @@ class RecordArena {
   [[nodiscard]] std::vector<const ExecEntry*> execs() const;
   /// Returns the call stacks that started processes, as the last call to processes() found them.
   [[nodiscard]] std::vector<const ForkSite*> forks() const;
-  /// Returns the number of calls of a kind for whose stack there was no room.
-  [[nodiscard]] std::uint64_t forks_lost(ForkKind kind) const;
+  /// Returns the number of calls that start processes for whose stack there was no room.
+  [[nodiscard]] std::uint64_t forks_lost() const;
   /// Number of slots that processes have claimed.
   [[nodiscard]] std::size_t slots_used() const;
   /// Maps the beginning of a slot, up to its tables; the mapping shows later changes. Returns nullptr if the slot

@@ -1,7 +1,6 @@
 #include "record/forks.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,8 @@
 #include "base/names.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "observe/fork_tally.h"
+#include "record/arena.h"
 #include "record/kernel_part.h"
 #include "record/processes.h"
 #include "record/sites.h"
@@ -150,8 +151,17 @@ std::string need_words(const ForkSiteRow& row) {
 void ForkCounts::note(const TaskEvent& event) {
   if (event.kind == TaskEvent::Kind::kFork) ++processes;
   if (event.kind != TaskEvent::Kind::kFlags) return;
-  const bool shares = (event.clone_flags & CLONE_VM) != 0;
-  ++(!shares ? kinds.fork : (event.clone_flags & CLONE_VFORK) != 0 ? kinds.vfork : kinds.clone_vm);
+  switch (fork_way(event.clone_flags)) {
+    case ForkWay::kFork:
+      ++kinds.fork;
+      break;
+    case ForkWay::kVfork:
+      ++kinds.vfork;
+      break;
+    case ForkWay::kCloneVm:
+      ++kinds.clone_vm;
+      break;
+  }
 }
 
 std::optional<Forks> forks_outside(const Measured<ForkCounts>& counts) {
@@ -160,15 +170,15 @@ std::optional<Forks> forks_outside(const Measured<ForkCounts>& counts) {
   return forks.processes == std::uint64_t{0} ? std::nullopt : std::optional(forks);
 }
 
-std::optional<Forks> forks_of(const std::vector<const ForkSite*>& sites, const std::uint64_t (&lost)[kForkKinds],
-                              const SeenRun& seen, const Measured<ForkCounts>& counts, RecordedScripts& scripts) {
+std::optional<Forks> forks_of(const RecordArena& arena, const SeenRun& seen, const Measured<ForkCounts>& counts,
+                              RecordedScripts& scripts) {
   Forks forks;
   put_counts(forks, counts);
   std::map<std::pair<std::int32_t, std::int64_t>, const ProcessSlot*> owners;
   for (const ProcessSlot* slot : seen.processes()) owners[{slot->pid, slot->started_ns}] = slot;
   Symbols symbols;
   std::map<std::pair<ForkKind, std::vector<std::string>>, std::pair<ForkSum, std::vector<NamedFrame>>> sums;
-  for (const ForkSite* site : sites) {
+  for (const ForkSite* site : arena.forks()) {
     const auto owner = owners.find({site->pid, site->started_ns});
     std::vector<NamedFrame> frames;
     if (owner != owners.end()) frames = named_frames(*owner->second, &site->frames[0], site->depth, scripts, symbols);
@@ -187,7 +197,7 @@ std::optional<Forks> forks_of(const std::vector<const ForkSite*>& sites, const s
     forks.sites.push_back(row_of(key.first, value.first, std::move(value.second)));
     forks.calls += forks.sites.back().calls - forks.sites.back().failed;
   }
-  for (const std::uint64_t calls : lost) forks.calls_without_site += calls;
+  forks.calls_without_site = arena.forks_lost();
   forks.calls += forks.calls_without_site;
   std::stable_sort(forks.sites.begin(), forks.sites.end(), [](const ForkSiteRow& a, const ForkSiteRow& b) {
     return a.call_ns.value_or(0) > b.call_ns.value_or(0);

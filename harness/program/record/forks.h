@@ -13,6 +13,7 @@
 
 namespace zerotax::record {
 
+class RecordArena;
 class RecordedScripts;
 class SeenRun;
 
@@ -84,9 +85,9 @@ struct Forks {
   FIELD(std::vector<ForkSiteRow>, sites, "Call stacks, in descending order of call_ns.");
 };
 
-/// Returns the forks of a recorded run, or nothing if no process was started. `sites` are those of the arena.
-std::optional<Forks> forks_of(const std::vector<const ForkSite*>& sites, const std::uint64_t (&lost)[kForkKinds],
-                              const SeenRun& seen, const Measured<ForkCounts>& counts, RecordedScripts& scripts);
+/// Returns the forks of a recorded run, or nothing if no process was started.
+std::optional<Forks> forks_of(const RecordArena& arena, const SeenRun& seen, const Measured<ForkCounts>& counts,
+                              RecordedScripts& scripts);
 /// Returns the forks of a program that was recorded from outside, or nothing if no process was started.
 std::optional<Forks> forks_outside(const Measured<ForkCounts>& counts);
 

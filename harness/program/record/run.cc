@@ -383,10 +383,7 @@ Record record_result(const RecordTarget& target, const ForegroundResult& run, Re
   record.sites = std::move(sites.rows);
   record.kernel_zeroed_elsewhere_bytes = Count(sites.elsewhere_bytes, "the kernel's part is unknown");
   if (resident != nullptr) record.resident = resident->result(seen, scripts, run.started_ns);
-  std::uint64_t lost[kForkKinds];
-  for (std::size_t i = 0; i < kForkKinds; ++i) lost[i] = arena.forks_lost(static_cast<ForkKind>(i));
-  record.forks =
-      forks_of(arena.forks(), lost, seen, watch != nullptr ? watch->forks() : NotAvailable{kNotWatched}, scripts);
+  record.forks = forks_of(arena, seen, watch != nullptr ? watch->forks() : NotAvailable{kNotWatched}, scripts);
   record.script_names = scripts.names().list();
   record.huge_pages = huge_bill(processes);
   if (record.huge_pages) {

@@ -86,9 +86,7 @@ void compare(const std::string& process, const Ranges& before, const runs::Value
       }
       continue;
     }
-    // The number of started processes does not depend on addresses and page boundaries, so it is compared exactly.
-    const bool is_exact = row.family == record::runs::Family::kOfProcesses;
-    if (range->beyond(*value) <= (is_exact ? range->width() : slack_of(row.unit, *range))) continue;
+    if (range->beyond(*value) <= slack_of(row, *range)) continue;
     const Direction direction = !row.costs             ? Direction::kNeither
                                 : *value > range->high ? Direction::kWorse
                                                        : Direction::kBetter;
@@ -231,7 +229,11 @@ std::uint64_t least_slack(Unit unit, const Range& range) {
   return std::max(range.high / kPart, unit == Unit::kBytes ? kBytes : kCounts);
 }
 
-std::uint64_t slack_of(Unit unit, const Range& range) { return std::max(range.width(), least_slack(unit, range)); }
+std::uint64_t slack_of(const runs::MetricRow& row, const Range& range) {
+  // The number of started processes does not depend on addresses and page boundaries, so it is compared exactly.
+  const bool is_exact = row.family == runs::Family::kOfProcesses;
+  return is_exact ? range.width() : std::max(range.width(), least_slack(row.unit, range));
+}
 
 const runs::Values& no_values() {
   static const runs::Values values = [] {

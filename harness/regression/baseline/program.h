@@ -27,8 +27,9 @@ std::string format_range(Unit unit, const Range& range);
 /// Returns the smallest distance from a range that counts as a change: 2 % of the highest value, but at least 16
 /// (counts) or 64 KiB (bytes).
 std::uint64_t least_slack(Unit unit, const Range& range);
-/// Returns least_slack of a range, but at least the width of the range.
-std::uint64_t slack_of(Unit unit, const Range& range);
+/// Returns least_slack of a metric's range, but at least the width of the range; only the width for a metric that is
+/// compared exactly.
+std::uint64_t slack_of(const record::runs::MetricRow& row, const Range& range);
 
 struct ProgramConditions {
   RESULT("conditions of a program",

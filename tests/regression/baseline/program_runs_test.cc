@@ -10,10 +10,11 @@ namespace {
 using enum runs::Metric;
 
 TEST(Slack, IsAFiftiethOfTheHighestValueOrTheSpreadOrAFewPages) {
-  EXPECT_EQ(slack_of(Unit::kCount, {0, 0}), 16U);
-  EXPECT_EQ(slack_of(Unit::kBytes, {0, 0}), 65'536U);
-  EXPECT_EQ(slack_of(Unit::kCount, {10'000, 10'000}), 200U);
-  EXPECT_EQ(slack_of(Unit::kCount, {10'000, 11'000}), 1000U);
+  EXPECT_EQ(slack_of(row_of(kMinorFaults), {0, 0}), 16U);
+  EXPECT_EQ(slack_of(row_of(kKernelZeroed), {0, 0}), 65'536U);
+  EXPECT_EQ(slack_of(row_of(kMinorFaults), {10'000, 10'000}), 200U);
+  EXPECT_EQ(slack_of(row_of(kForks), {4, 6}), 2U);
+  EXPECT_EQ(slack_of(row_of(kMinorFaults), {10'000, 11'000}), 1000U);
   EXPECT_EQ(least_slack(Unit::kCount, {10'000, 11'000}), 220U);
 }
 

@@ -345,8 +345,8 @@ struct Arena {
   std::atomic<std::uint32_t> slots_used;    ///< number of slots that processes claimed; if it exceeds kProcesses, some
                                             ///< processes were not recorded
   std::atomic<std::uint32_t> execs_used;
-  std::atomic<std::uint64_t> forks_lost[kForkKinds];  ///< calls for whose site `forks` has no room; here, on the first
-                                                      ///< page, because a full file system has no page for it
+  std::atomic<std::uint64_t> forks_lost;  ///< calls for whose site `forks` has no room; on the first page, because a
+                                          ///< full file system has no other
   ExecEntry execs[kExecs];
   std::atomic<std::uint32_t> marks_used;  ///< number of marks; if it exceeds kMarks, some marks were lost
   alignas(kLeastPageBytes) Mark marks[kMarks];

@@ -50,7 +50,7 @@ ForkSite* current_fork_site(ForkKind kind) {
       row.pid = process->pid;
       row.started_ns = process->started_ns;
     });
-    if (site == nullptr) ++arena->forks_lost[static_cast<std::size_t>(kind)];
+    if (site == nullptr) ++arena->forks_lost;
   });
   return site;
 }

@@ -47,7 +47,7 @@ enum class Metric : std::uint8_t {
   kReallocCalls,
   kReallocBytes,
   kFreeCalls,
-  // Of the whole command only.
+  // Only the whole command has these two metrics.
   kProcesses,
   kForks,
   // With Target::resident only. Each moment has the same five metrics.
