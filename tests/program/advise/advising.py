@@ -38,9 +38,10 @@ def advise(*command, options=(), prefix=(), **environment):
         if prefix:
             pathlib.Path(folder).chmod(0o777)
         document, markdown = pathlib.Path(folder, "advise.json"), pathlib.Path(folder, "advise.md")
+        outputs = ["--json", str(document), "--markdown", str(markdown)]
         done = subprocess.run(
-            [*prefix, str(ZEROTAX), "advise", "--full", "--json", str(document), "--markdown", str(markdown),
-             *map(str, options), "--", *map(str, command)], env=clean_environment(**environment), capture_output=True, text=True, check=False,
+            [*prefix, str(ZEROTAX), "advise", "--full", *outputs, *map(str, options), "--", *map(str, command)],
+            env=clean_environment(**environment), capture_output=True, text=True, check=False,
             stdin=subprocess.DEVNULL, timeout=300)
         assert document.exists(), done.stderr
         found = Advised(done, json.loads(document.read_text()), markdown.read_text())
