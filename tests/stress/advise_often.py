@@ -11,8 +11,7 @@ import sys
 import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]),
-                str(pathlib.Path(__file__).resolve().parents[1] / "support"),
-                str(pathlib.Path(__file__).resolve().parents[1] / "program" / "advise")]
+                str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 from advising import PROGRAMS, advise  # noqa: E402
 from allocators_here import library_of  # noqa: E402

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 
 import pytest
-from package_test import ENTER, SOURCE, bare, parts_of, pytestmark  # noqa: F401
+from bare_debian import bare
+from package_test import ENTER, SOURCE, parts_of, pytestmark  # noqa: F401
 
 # The bare system has only git, to make the clone, and apt's own certificates.
 SCRIPT = r"""

@@ -1,8 +1,7 @@
 """The results of ./run package work on bare systems. The Debian package installs with apt, and its dependencies are
 right. The archive and the wheel need no other package on four releases of Debian, one of which has an older glibc than
-the build. Needs root, debootstrap and a mirror. A bare system is made once for each release, in build/tests. For Debian
-12, the folder ZEROTAX_DEBIAN_BASE can replace this bare system. Every test writes into a layer of its own over the
-system, and removes it afterwards.
+the build. Needs root, debootstrap and a mirror. Every test writes into a layer of its own over a bare system, and removes
+the layer afterwards.
 """
 
 import json
@@ -14,6 +13,7 @@ import subprocess
 import tarfile
 
 import pytest
+from bare_debian import bare
 
 SOURCE = pathlib.Path(os.environ.get("ZEROTAX_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 BUILD = pathlib.Path(os.environ.get("ZEROTAX_BUILD", SOURCE / "build")).resolve()
@@ -42,22 +42,6 @@ chroot "$root" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninte
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -eu -c "$SCRIPT"
 """
 INSTALL = "apt-get update >/dev/null && apt-get install -y --no-install-recommends /tmp/zerotax_*.deb {} >/dev/null\n"
-
-
-def bare(release):
-    """Returns the folder of a bare system."""
-    given = os.environ.get("ZEROTAX_DEBIAN_BASE") if release == "bookworm" else None
-    folder = pathlib.Path(given) if given else BUILD / "tests" / ("debian-base" if release == "bookworm" else f"{release}-base")
-    if not (folder / "etc/debian_version").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        source = next((line.split()[1] for file in pathlib.Path("/etc/apt/sources.list.d").glob("*.sources")
-                       for line in file.read_text().splitlines() if line.startswith("URIs:")), "http://deb.debian.org/debian")
-        made = subprocess.run(["debootstrap", "--variant=minbase", release, folder, source], capture_output=True,
-                              text=True, check=False)
-        if made.returncode != 0:
-            shutil.rmtree(folder, ignore_errors=True)
-            pytest.skip(f"debootstrap made no bare system: {made.stdout[-300:]}")
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ import subprocess
 import pytest
 import yaml
 from action_steps import Runner
-from package_test import BUILD, SOURCE, bare, pytestmark  # noqa: F401
+from bare_debian import bare
+from package_test import BUILD, SOURCE, pytestmark  # noqa: F401
 from planted_github import planted_github
 
 PULL = {"pull_request": {"number": 7}}

@@ -19,7 +19,8 @@ namespace zerotax {
 struct TaskEvent {
   enum class Kind {
     kFork,    ///< `pid` was forked from `parent`
-    kFlags,   ///< follows kFork if root counts: the flags of clone(2)
+    kFlags,   ///< only if root counts: `parent` called clone(2) with `clone_flags`. These events follow kFork, and also
+              ///< come for processes that are not counted
     kExec,    ///< the process executed another program, `name`
     kMap,     ///< the process mapped code. If no kMap comes between kExec and kEnd, the exec changed the rights of the
               ///< process. Its counts then ended at the exec, while the process still runs (os/page_counts.h).

@@ -7,6 +7,7 @@
 
 #include "base/lines.h"
 #include "base/names.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "cow/result.h"
 #include "observe/file_reader.h"
@@ -115,8 +116,12 @@ std::string where(const Cow& cow) {
 
 std::vector<Answer::Step> steps(const Cow& cow) {
   std::vector<Answer::Step> all;
-  if (const std::string advice = copies_advice(cow); !advice.empty()) all.push_back({"", advice});
-  if (const std::string next = next_step(cow); !next.empty()) {
+  const std::string next = next_step(cow);
+  if (!next.empty() && !cow.command.empty() && is_copied_by_runtime(cow)) {
+    all.push_back({"zerotax advise --goal shared -- " + shell_text(cow.command), "let zerotax find what keeps memory shared:"});
+  }
+  if (const std::string advice = copies_advice(cow); !advice.empty()) add_alternative(all, {"", advice});
+  if (!next.empty()) {
     add_alternative(all, {next, all.empty() ? "" : "compare other ways to take a snapshot:"});
   }
   return all;

@@ -151,6 +151,15 @@ std::string writers_sentence(const Cow& cow) {
                      of_children ? "children's " : "");
 }
 
+bool is_copied_by_runtime(const Cow& cow) {
+  if (!cow.writers) return false;
+  std::uint64_t copies = 0;
+  for (const Writing& each : *cow.writers) {
+    if (each.writer == Writer::kCollector || each.writer == Writer::kReferenceCounts) copies += each.copies;
+  }
+  return copies != 0 && 2 * copies >= cow.totals.copies;
+}
+
 std::string writers_table(const Cow& cow) {
   if (!cow.writers || cow.writers->empty()) return "";
   Table table({{"copies", Unit::kCount, 9},

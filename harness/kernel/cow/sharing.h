@@ -70,6 +70,10 @@ std::string sharing_table(const Cow& cow);
 std::string writer_label(const Writing& writing);
 /// Returns a sentence with the writer of most copies; empty without copies.
 std::string writers_sentence(const Cow& cow);
+
+/// Whether at least half of the copies are due to a garbage collector or to reference counts, which a remedy before the
+/// fork may avoid without a change of the program.
+bool is_copied_by_runtime(const Cow& cow);
 /// Returns a table of all writers; empty without copies.
 std::string writers_table(const Cow& cow);
 

@@ -118,7 +118,7 @@ StoreTarget FaultTracer::target_of(const Process& process, const Fault& fault, c
       std::vector<unsigned char> memory = read_process_memory(first, address, bytes);
       return memory.empty() && first != own ? read_process_memory(own, address, bytes) : memory;
     };
-    switch (python_[own].at(fault.address, read)) {
+    switch (python_[own].at(fault.address, fault.instruction, read)) {
       case PythonWord::kReferenceCount:
         return StoreTarget::kReferenceCount;
       case PythonWord::kCollectorHeader:

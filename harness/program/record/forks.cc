@@ -98,7 +98,7 @@ void put_counts(Forks& forks, const Measured<ForkCounts>& counts) {
   const KernelForks& kinds = counts->kinds;
   forks.processes = counts->processes;
   forks.by_kernel = known_if(kinds.fork + kinds.vfork + kinds.clone_vm == counts->processes, kinds,
-                             "the kernel reports the flags of clone(2) to root alone");
+                             "the flags of clone(2) are not known of every process; the kernel reports the flags to root alone");
 }
 
 /// Returns the innermost function of a script, or else the innermost function outside the C library.
@@ -149,8 +149,14 @@ std::string need_words(const ForkSiteRow& row) {
 }  // namespace
 
 void ForkCounts::note(const TaskEvent& event) {
-  if (event.kind == TaskEvent::Kind::kFork) ++processes;
+  if (event.kind == TaskEvent::Kind::kFork) {
+    ++processes;
+    ++unknown[event.parent];
+  }
   if (event.kind != TaskEvent::Kind::kFlags) return;
+  const auto waiting = unknown.find(event.parent);
+  if (waiting == unknown.end()) return;
+  if (--waiting->second == 0) unknown.erase(waiting);
   switch (fork_way(event.clone_flags)) {
     case ForkWay::kFork:
       ++kinds.fork;

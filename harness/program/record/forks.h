@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,7 +72,9 @@ struct KernelForks {
 /// The kernel's counts of started processes.
 struct ForkCounts {
   std::uint64_t processes = 0;
-  KernelForks kinds;  ///< only if root counts
+  KernelForks kinds;                       ///< only if root counts
+  std::map<pid_t, std::uint64_t> unknown;  ///< by parent, the number of processes whose flags of clone(2) were not
+                                           ///< reported yet
 
   void note(const TaskEvent& event);
 };

@@ -4,58 +4,12 @@ import re
 import shutil
 
 import pytest
-from conftest import NOBODY, PAGE, skip_if_unreadable
+from conftest import NOBODY, skip_if_unreadable
+from python_lists import FEW, LIST_PAGES, PYTHON, children, lists, writers
 from watching import RECORDED, as_root, watch
 
-PYTHON = "/usr/bin/python3"
 METHODS = [pytest.param("tracepoints", marks=as_root), "software"]
 needs_python = pytest.mark.skipif(shutil.which(PYTHON) is None, reason="Debian's Python is missing: install python3")
-
-# Each list has a header of the collector and a reference count. The child prints how many pages it made private.
-LISTS = """
-import gc, os, sys, time
-lists = [[] for _ in range(200_000)]
-gc.collect()
-if "freeze" in sys.argv:
-    gc.freeze()
-if os.fork() == 0:
-    def private():
-        with open("/proc/self/smaps_rollup") as lines:
-            return sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
-    before = private()
-    if "collect" in sys.argv:
-        gc.collect()
-    if "iterate" in sys.argv:
-        for each in lists:
-            pass
-    print((private() - before) * 1024)
-    sys.stdout.flush()
-    time.sleep(3)  # zerotax reads the written words after the faults
-    os._exit(0)
-os.wait()
-"""
-LIST_PAGES = 200_000 * 64 // PAGE  # a list of CPython takes 64 bytes
-FEW = 200  # pages that every child of CPython copies
-
-
-def writers(report):
-    """Returns the children's copies by writer."""
-    found = {}
-    for writing in report["writers"]:
-        found[writing["writer"]] = found.get(writing["writer"], 0) + writing["by_children"]
-    assert sum(writing["copies"] for writing in report["writers"]) == report["totals"]["copies"]
-    assert sum(writing["copied_bytes"] for writing in report["writers"]) == report["totals"]["copied_bytes"]
-    return found
-
-
-def children(report):
-    return sum(process["counts"]["copies"] for process in report["processes"] if process["parent"] != 0)
-
-
-def lists(*words, method="", prefix=(), options=()):
-    environment = {"ZEROTAX_FAULTS": method} if method else {}
-    report, done = watch(PYTHON, "-c", LISTS, *words, prefix=prefix, options=options, **environment)
-    return report, int(done.stdout) // PAGE, " ".join(done.stderr.split())
 
 
 @needs_python

@@ -39,8 +39,9 @@ class Memory {
     words[at + 24] = at + 0x100;
     words[at + 168] = flags;
   }
-  PythonWord at(std::uint64_t address) {
-    return PythonWords().at(address, [this](std::uint64_t from, std::size_t bytes) {
+  PythonWord at(std::uint64_t address, std::uint64_t instruction = 0) {
+    return python.at(address, instruction, [this](std::uint64_t from, std::size_t bytes) {
+      if (gone) return std::vector<unsigned char>();
       std::vector<unsigned char> found((bytes + 7) / 8 * 8);
       for (std::size_t i = 0; i < found.size(); i += 8) {
         const auto word = words.find(from + i);
@@ -53,6 +54,8 @@ class Memory {
   }
 
   std::map<std::uint64_t, std::uint64_t> words;
+  bool gone = false;
+  PythonWords python;
 };
 
 TEST(PythonWords, FindTheReferenceCountAndTheCollectorsHeader) {
@@ -74,9 +77,27 @@ TEST(PythonWords, AreNoFreeBlocksAndNoOtherStructures) {
   EXPECT_EQ(memory.at(kObject - 8), PythonWord::kOther);
   memory.words[kObject] = (std::uint64_t{2} << 48) + 5;  // flags of CPython 3.14
   EXPECT_EQ(memory.at(kObject), PythonWord::kReferenceCount);
+  memory.python = {};
   std::memcpy(&memory.words[kType + 0x100], "node\0\0\0", 8);
   EXPECT_EQ(memory.at(kObject), PythonWord::kOther);
   EXPECT_EQ(Memory().at(0x500000), PythonWord::kOther);
+}
+
+TEST(PythonWords, AreWhatTheInstructionWroteBeforeTheProcessEnded) {
+  constexpr std::uint64_t kIncrement = 0x401000;
+  constexpr std::uint64_t kMark = 0x402000;
+  constexpr std::uint64_t kCopy = 0x403000;
+  Memory memory;
+  memory.at(kObject, kIncrement);
+  memory.at(kNumber, kIncrement);
+  memory.at(kObject - 16, kMark);
+  memory.at(kObject - 16, kCopy);
+  memory.at(kObject, kCopy);
+  memory.gone = true;
+  EXPECT_EQ(memory.at(kObject, kIncrement), PythonWord::kReferenceCount);
+  EXPECT_EQ(memory.at(kObject, kMark), PythonWord::kCollectorHeader);
+  EXPECT_EQ(memory.at(kObject, kCopy), PythonWord::kOther);
+  EXPECT_EQ(memory.at(kObject, 0x404000), PythonWord::kOther);
 }
 
 TEST(PythonWords, FindTheHeaderOfAPool) {

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "os/clock.h"
 #include "os/faults.h"
@@ -314,12 +315,19 @@ bool is_sharer() {
 bool have_pages(const void* begin, std::size_t bytes) {
   const auto from = page_floor(reinterpret_cast<std::uintptr_t>(begin));
   const auto to = page_ceiling(reinterpret_cast<std::uintptr_t>(begin) + bytes);
+  const auto known = [](std::uintptr_t page) -> volatile std::uintptr_t& {
+    return guard.populated[page / page_bytes() % std::size(guard.populated)];
+  };
+  bool are_known = true;
+  for (std::uintptr_t page = from; page < to; page += page_bytes()) are_known = are_known && known(page) == page;
+  if (are_known) return true;
   const int saved = errno;
   const std::int64_t faults = thread_minor_faults();
   // Kernels before 5.14 lack this advice. On such a kernel, a full file system causes a signal, as in any program.
   const bool had = ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
   if (process != nullptr) process->holdings.own_faults += static_cast<std::uint64_t>(thread_minor_faults() - faults);
   errno = saved;
+  for (std::uintptr_t page = from; had && page < to; page += page_bytes()) known(page) = page;
   return had;
 }
 

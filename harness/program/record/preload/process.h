@@ -16,6 +16,8 @@ struct alignas(kMostPageBytes) Guard {
   volatile std::uint32_t alive;
   std::uint32_t lock;
   std::uint32_t in_parents_slot;  ///< 1: a child of fork that found no slot of its own
+  /// Pages that have memory, by the low bits of their numbers, so that looking up a known site needs no system call.
+  volatile std::uintptr_t populated[64];
 };
 extern Guard guard;
 
