@@ -1,7 +1,7 @@
-// Measures how much zerotax record adds to the wall time of programs whose blocks are under 64 KiB, and of programs that
-// start processes. Recorded and unrecorded runs of each program alternate, and each pair gives a ratio. The expected
-// limit is 3 %, and 5 % for 1,000 forks. Two programs have no limit: one maps and unmaps blocks all the time, and the
-// recorder examines each block; the other starts /bin/true, into which the recorder must be loaded each time.
+// Measures how much zerotax record adds to the wall time of programs whose blocks are under 64 KiB, and of programs
+// that start processes. Recorded and unrecorded runs of each program alternate, and each pair gives a ratio. The
+// expected limit is 3 %, and 5 % for 1,000 forks. Two programs have no limit: one maps and unmaps blocks all the time,
+// and the recorder examines each block; the other starts /bin/true, into which the recorder must be loaded each time.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -34,8 +34,8 @@ using zerotax::record::run_recorded;
 
 constexpr double kExpected = 1.03;
 constexpr double kExpectedOfForks = 1.05;
-constexpr std::size_t kMostTimes = 8;  ///< while the interval contains the limit, more pairs are run, up to this multiple
-                                       ///< of the planned number
+constexpr std::size_t kMostTimes = 8;  ///< while the interval contains the limit, more pairs are run, up to this
+                                       ///< multiple of the planned number
 
 /// Does typical work of many programs: adds words to a map and a vector, with strings of many sizes, and removes them.
 int do_work(int rounds) {
@@ -177,7 +177,8 @@ int run(const std::string& self, bool smoke, std::size_t pairs) {
     std::fflush(stdout);
   }
   ::unlink(source.c_str());
-  fmt::print("{} rows are over their limit ({:.2f}, of forks {:.2f}), or undecided\n", over, kExpected, kExpectedOfForks);
+  fmt::print("{} rows are over their limit ({:.2f}, of forks {:.2f}), or undecided\n", over, kExpected,
+             kExpectedOfForks);
   if (interrupted() != 0) return 128 + interrupted();
   // Times never fail a test. The smoke run only checks that the benchmark works.
   return !smoke && over > 0 ? 1 : 0;

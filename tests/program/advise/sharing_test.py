@@ -147,8 +147,8 @@ def test_an_ordinary_user_gets_the_same_advice(tmp_path):
     open_to_nobody(tmp_path)
     # An ordinary user's copies follow from the pages that were shared when the fork was read. On a busy machine, the fork
     # is read late, and the copies before that look like reuses.
-    later = LISTS.replace("if child == 0:", "if child == 0:\n            time.sleep(0.5)").replace("import gc,", "import gc, time,")
-    waiting = script(tmp_path, later)
+    later = LISTS.replace("if child == 0:", "if child == 0:\n            time.sleep(0.5)")
+    waiting = script(tmp_path, later.replace("import gc,", "import gc, time,"))
     found = advise(PYTHON, waiting, "collect", options=SHARED, prefix=NOBODY)
     assert found.advice["remedy"] == FREEZE, found.out
     assert copies(found)["seen"] == "user_mode" and is_na(copies(found)["zero_filled_bytes"])
