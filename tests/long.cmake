@@ -36,7 +36,7 @@ set(long_tests
   stress.package_test                    # the Debian package, the archive and the wheel, built and used on bare systems
   stress.fresh_clone_test                # the project, compiled on a bare Debian
   stress.recipe_test                     # the recipe for GitHub, in a copy of its image
-  stress.newest_interpreters_test        # writers of copies, and remedies, in the newest Python and Ruby of Debian
+  stress.newest_interpreters_test        # who causes copies, and remedies, in Debian's newest Python and Ruby
   stress.check_alarms_test               # check without false alarms, idle and beside busy processes
   stress.largecache_minute               # six times as many collisions of threads as in stress.largecache
   integration.cow_mixes_test             # 50,000 random faults of each kind of program

@@ -36,7 +36,7 @@ while not (looks > 3 and select.select([0], [], [], 0)[0]):
             # skips files of other programs, and folders of other tests
             if "zerotax" not in names or "zerotax-security-" in names:
                 continue
-            # skips the files of another test that runs as this user, too
+            # files that root does not own belong to other tests
             if os.stat(path).st_uid != 0:
                 continue
             fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)

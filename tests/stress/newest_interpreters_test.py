@@ -1,5 +1,5 @@
-"""Copies after a fork in the newest Python and Ruby that Debian has, in a bare system of Debian's release in
-development. Needs root, debootstrap and a mirror.
+"""Tests copies after a fork in Python and Ruby of a bare Debian sid. The test needs root, debootstrap, unshare and a
+mirror.
 """
 
 import os
@@ -12,12 +12,12 @@ from bare_debian import bare
 from python_lists import FEW, LIST_PAGES, children, lists, writers
 
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root folder"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can chroot"),
     pytest.mark.skipif(any(shutil.which(tool) is None for tool in ("debootstrap", "unshare")),
                        reason="install debootstrap and util-linux"),
     pytest.mark.timeout(900),
 ]
-# The files that the test and advise write for the program lie in the folder of temporary files.
+# Mounts the temporary folder, where the test and advise write files, into the bare system.
 ENTER = 'mount --bind "$0" "$1$0" && mount -t proc proc "$1/proc" && shift && exec "$@"'
 SHARED = ["--goal", "shared", "--rounds", "10"]
 COLLECT = """
@@ -29,7 +29,7 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
-# Most strings have died when the program forks, so those that live lie on many pages.
+# Most strings are dead at the fork, so the live strings lie on many pages.
 STRINGS = """
 kept = Array.new(400_000) { |i| "str #{i}" }
 kept = kept.each_with_index.select { |_, i| i % 4 == 0 }.map(&:first)
@@ -41,7 +41,7 @@ end
 
 @pytest.fixture(scope="module", name="system")
 def newest_system():
-    """Returns the folder of the system, and the prefix of a command that runs programs of the system."""
+    """Returns the system's folder, and a command prefix that mounts /proc and temporary files in it."""
     folder = bare("sid", ("python3", "ruby"))
     return folder, ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, tempfile.gettempdir(), str(folder)]
 

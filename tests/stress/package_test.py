@@ -1,7 +1,7 @@
 """The results of ./run package work on bare systems. The Debian package installs with apt, and its dependencies are
 right. The archive and the wheel need no other package on four releases of Debian, one of which has an older glibc than
 the build. Needs root, debootstrap and a mirror. Every test writes into a layer of its own over a bare system, and removes
-the layer afterwards.
+the layer afterward.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Bare systems of Debian, by debootstrap. A system is made once, in build/tests. For Debian 12, the folder
-ZEROTAX_DEBIAN_BASE can replace it.
+"""Bare systems of Debian, by debootstrap. The folder build/tests keeps one for each release and set of packages. The
+folder ZEROTAX_DEBIAN_BASE can replace Debian 12 without packages.
 """
 
 import os
@@ -12,7 +12,7 @@ from conftest import BUILD
 
 
 def bare(release, packages=()):
-    """Returns the folder of a bare system, with more packages. Skips the test if debootstrap cannot make it."""
+    """Returns the folder of a bare system with these packages. Skips the test if debootstrap fails."""
     given = os.environ.get("ZEROTAX_DEBIAN_BASE") if release == "bookworm" and not packages else None
     name = "-".join(["debian" if release == "bookworm" else release, *packages])
     folder = pathlib.Path(given) if given else BUILD / "tests" / f"{name}-base"
@@ -25,5 +25,5 @@ def bare(release, packages=()):
                               text=True, check=False)
         if made.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
-            pytest.skip(f"debootstrap made no bare system: {made.stdout[-300:]}")
+            pytest.skip(f"debootstrap failed: {made.stdout[-300:]}")
     return folder

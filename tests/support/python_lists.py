@@ -5,7 +5,7 @@ from watching import watch
 
 PYTHON = "/usr/bin/python3"
 
-# Each list has a header of the collector and a reference count. The child prints how many pages it made private.
+# Each list has a reference count and a collector header. The child prints how many bytes it made private.
 LISTS = """
 import gc, os, sys, time
 lists = [[] for _ in range(200_000)]
@@ -29,7 +29,7 @@ if os.fork() == 0:
 os.wait()
 """
 LIST_PAGES = 200_000 * 64 // PAGE  # a list of CPython takes 64 bytes
-FEW = 200  # pages that every child of CPython copies
+FEW = 200  # more pages than any child of CPython copies before it does any work
 
 
 def writers(report):

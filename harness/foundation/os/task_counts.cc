@@ -69,8 +69,7 @@ void TaskCounts::open(bool whole, std::size_t buffer_bytes) {
 }
 
 /// Opens a tracepoint that reports the flags of clone(2). Without the tracepoint, only the flags are unknown. The
-/// tracepoint reports the processes that any program starts, because each fork of a program would take 0.1 ms longer
-/// if the program's processes inherited a tracepoint.
+/// tracepoint covers all programs, because inheriting a tracepoint would add 0.1 ms to each fork.
 void TaskCounts::open_new_tasks() {
   if (::geteuid() != 0) return;
   new_task_ = read_trace_event("task/task_newtask");
@@ -95,7 +94,7 @@ void TaskCounts::read_new_task(PerfRecordReader& reader, std::vector<TaskEvent>&
   reader.take<std::uint64_t>();  // identifier
   TaskEvent event;
   event.kind = TaskEvent::Kind::kFlags;
-  event.parent = static_cast<pid_t>(reader.take<std::uint64_t>());  // the low half is the PID, the other the TID
+  event.parent = static_cast<pid_t>(reader.take<std::uint64_t>());  // low half: PID; high half: TID
   event.time_ns = static_cast<std::int64_t>(reader.take<std::uint64_t>());
   const auto bytes = std::min<std::size_t>(reader.take<std::uint32_t>(), reader.left());
   event.clone_flags = new_task_->number("clone_flags", reader.at(), bytes);

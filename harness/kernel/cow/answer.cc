@@ -118,7 +118,8 @@ std::vector<Answer::Step> steps(const Cow& cow) {
   std::vector<Answer::Step> all;
   const std::string next = next_step(cow);
   if (!next.empty() && !cow.command.empty() && is_copied_by_runtime(cow)) {
-    all.push_back({"zerotax advise --goal shared -- " + shell_text(cow.command), "let zerotax find what keeps memory shared:"});
+    all.push_back(
+        {"zerotax advise --goal shared -- " + shell_text(cow.command), "find a remedy that keeps memory shared:"});
   }
   if (const std::string advice = copies_advice(cow); !advice.empty()) add_alternative(all, {"", advice});
   if (!next.empty()) {

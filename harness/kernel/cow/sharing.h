@@ -71,8 +71,8 @@ std::string writer_label(const Writing& writing);
 /// Returns a sentence with the writer of most copies; empty without copies.
 std::string writers_sentence(const Cow& cow);
 
-/// Whether at least half of the copies are due to a garbage collector or to reference counts, which a remedy before the
-/// fork may avoid without a change of the program.
+/// Returns whether a garbage collector or reference counts cause at least half of the copies. A remedy before the fork
+/// may avoid these copies.
 bool is_copied_by_runtime(const Cow& cow);
 /// Returns a table of all writers; empty without copies.
 std::string writers_table(const Cow& cow);

@@ -23,8 +23,8 @@ class PythonWords {
   /// Returns up to `bytes` of the process's memory at an address; empty if the memory cannot be read.
   using Read = std::function<std::vector<unsigned char>(std::uint64_t address, std::size_t bytes)>;
 
-  /// Returns the structure to which the word at an address belongs, which an instruction wrote. If the word cannot be
-  /// read any more, it belongs to the structure that the instruction wrote before, provided it was always the same.
+  /// Returns the structure of the word that an instruction wrote at an address. If the word is unreadable, returns the
+  /// structure of the instruction's earlier words; kOther if they differ or none exist.
   PythonWord at(std::uint64_t address, std::uint64_t instruction, const Read& read);
 
  private:
@@ -33,8 +33,8 @@ class PythonWords {
   PythonWord structure_of(std::uint64_t address, const std::vector<unsigned char>& words, const Read& read);
   Type type_at(std::uint64_t address, const Read& read);
 
-  std::unordered_map<std::uint64_t, Type> types_;  ///< addresses that were examined
-  std::unordered_map<std::uint64_t, PythonWord> written_;  ///< by instruction; kOther if it writes several structures
+  std::unordered_map<std::uint64_t, Type> types_;          ///< addresses that were examined
+  std::unordered_map<std::uint64_t, PythonWord> written_;  ///< each instruction's structure; kOther if several
 };
 
 }  // namespace zerotax

@@ -97,8 +97,9 @@ void put_counts(Forks& forks, const Measured<ForkCounts>& counts) {
   }
   const KernelForks& kinds = counts->kinds;
   forks.processes = counts->processes;
-  forks.by_kernel = known_if(kinds.fork + kinds.vfork + kinds.clone_vm == counts->processes, kinds,
-                             "the flags of clone(2) are not known of every process; the kernel reports the flags to root alone");
+  forks.by_kernel =
+      known_if(kinds.fork + kinds.vfork + kinds.clone_vm == counts->processes, kinds,
+               "the flags of clone(2) are unknown for some processes; the kernel reports the flags to root alone");
 }
 
 /// Returns the innermost function of a script, or else the innermost function outside the C library.

@@ -72,9 +72,9 @@ struct KernelForks {
 /// The kernel's counts of started processes.
 struct ForkCounts {
   std::uint64_t processes = 0;
-  KernelForks kinds;                       ///< only if root counts
-  std::map<pid_t, std::uint64_t> unknown;  ///< by parent, the number of processes whose flags of clone(2) were not
-                                           ///< reported yet
+  KernelForks kinds;                       ///< known to root alone
+  std::map<pid_t, std::uint64_t> unknown;  ///< number of each parent's processes whose clone(2) flags are still
+                                           ///< unknown
 
   void note(const TaskEvent& event);
 };

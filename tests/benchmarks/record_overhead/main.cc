@@ -1,7 +1,7 @@
-// Measures how much zerotax record adds to the wall time of programs whose blocks are under 64 KiB, and of programs
-// that start processes. Recorded and unrecorded runs of each program alternate, and each pair gives a ratio. The
-// expected limit is 3 %, and 5 % for 1,000 forks. Two programs have no limit: one maps and unmaps blocks all the time,
-// and the recorder examines each block; the other starts /bin/true, into which the recorder must be loaded each time.
+// Measures how much zerotax record adds to the wall time of programs. Recorded and unrecorded runs of each program
+// alternate, and each pair gives a ratio. The expected limit is 3 %, and 5 % for 1,000 forks. Refilling 1 MiB has no
+// limit, because the recorder examines each mapped block. Starting /bin/true has no limit, because each start loads the
+// recorder.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -177,8 +177,7 @@ int run(const std::string& self, bool smoke, std::size_t pairs) {
     std::fflush(stdout);
   }
   ::unlink(source.c_str());
-  fmt::print("{} rows are over their limit ({:.2f}, of forks {:.2f}), or undecided\n", over, kExpected,
-             kExpectedOfForks);
+  fmt::print("{} rows over their limit ({:.2f}; forks {:.2f}) or undecided\n", over, kExpected, kExpectedOfForks);
   if (interrupted() != 0) return 128 + interrupted();
   // Times never fail a test. The smoke run only checks that the benchmark works.
   return !smoke && over > 0 ? 1 : 0;

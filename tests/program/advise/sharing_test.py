@@ -145,8 +145,8 @@ def test_copies_equal_the_private_memory_of_the_children(tmp_path):
 def test_an_ordinary_user_gets_the_same_advice(tmp_path):
     skip_if_unreadable()
     open_to_nobody(tmp_path)
-    # An ordinary user's copies follow from the pages that were shared when the fork was read. On a busy machine, the fork
-    # is read late, and the copies before that look like reuses.
+    # Without root, zerotax infers copies from the pages that are shared when it reads the fork. A busy machine delays the
+    # read, and earlier copies look like reuses.
     later = LISTS.replace("if child == 0:", "if child == 0:\n            time.sleep(0.5)")
     waiting = script(tmp_path, later.replace("import gc,", "import gc, time,"))
     found = advise(PYTHON, waiting, "collect", options=SHARED, prefix=NOBODY)

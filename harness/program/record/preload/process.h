@@ -16,7 +16,7 @@ struct alignas(kMostPageBytes) Guard {
   volatile std::uint32_t alive;
   std::uint32_t lock;
   std::uint32_t in_parents_slot;  ///< 1: a child of fork that found no slot of its own
-  /// Pages that have memory, by the low bits of their numbers, so that looking up a known site needs no system call.
+  /// Addresses of pages known to have memory, by page number modulo 64, to save a system call.
   volatile std::uintptr_t populated[64];
 };
 extern Guard guard;
