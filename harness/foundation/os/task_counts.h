@@ -18,9 +18,9 @@ namespace zerotax {
 /// A report from the kernel about a counted process.
 struct TaskEvent {
   enum class Kind {
-    kFork,   ///< `pid` was forked from `parent`
-    kFlags,  ///< `parent` called clone(2) with `clone_flags`. Only root gets these events, after any kFork, and also
-             ///< for processes that are not counted.
+    kFork,    ///< `pid` was forked from `parent`
+    kFlags,   ///< `parent` called clone(2) with `clone_flags`. Only root gets these events, after any kFork, and also
+              ///< for processes that are not counted.
     kExec,    ///< the process executed another program, `name`
     kMap,     ///< the process mapped code. If no kMap comes between kExec and kEnd, the exec changed the rights of the
               ///< process. Its counts then ended at the exec, while the process still runs (os/page_counts.h).
