@@ -15,7 +15,7 @@ MIB = 1 << 20
 LONG = "a search with twelve rounds"
 QUICK = ["--settings-only", "--rounds", "12"]
 THREADS = ("8", "4", "2900000", "360")
-FLEET = ("8", "4", "360")
+FLEET = ("8", "4", "600")
 
 
 def faults_of(program, *arguments, **variables):
