@@ -9,7 +9,7 @@ import tempfile
 import pytest
 from advising import advise
 from bare_debian import bare
-from python_lists import FEW, LIST_PAGES, children, lists, writers
+from python_lists import FEW, FORKED_LISTS, LIST_PAGES, children, lists, writers
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can chroot"),
@@ -20,15 +20,6 @@ pytestmark = [
 # Mounts the temporary folder, where the test and advise write files, into the bare system.
 ENTER = 'mount --bind "$0" "$1$0" && mount -t proc proc "$1/proc" && shift && exec "$@"'
 SHARED = ["--goal", "shared", "--rounds", "10"]
-COLLECT = """
-import gc, os
-lists = [[] for _ in range(200_000)]
-gc.collect()
-if os.fork() == 0:
-    gc.collect()
-    os._exit(0)
-os.wait()
-"""
 # Most strings are dead at the fork, so the live strings lie on many pages.
 STRINGS = """
 kept = Array.new(400_000) { |i| "str #{i}" }
@@ -61,8 +52,8 @@ def test_writers_of_the_newest_python(system, words, writer):
 def test_gc_freeze_keeps_the_newest_python_shared(system, tmp_path):
     folder, prefix = system
     script = tmp_path / "script"
-    script.write_text(COLLECT)
-    found = advise("chroot", folder, "/usr/bin/python3", script, options=SHARED, prefix=prefix)
+    script.write_text(FORKED_LISTS)
+    found = advise("chroot", folder, "/usr/bin/python3", script, "collect", options=SHARED, prefix=prefix)
     assert found.advice["remedy"] == "gc.freeze() before fork", found.out
     assert found.remedy("gc.freeze() before fork")["ratios"]["shared"]["high"] < 0.1
 

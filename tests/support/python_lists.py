@@ -28,6 +28,21 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
+# Does with 200,000 lists what its argument says: never, nothing, collect or iterate.
+FORKED_LISTS = """
+import gc, os, sys
+lists = [[] for _ in range(200_000)]
+gc.collect()
+if sys.argv[1] != "never":
+    child = os.fork()
+    if child == 0:
+        if sys.argv[1] == "collect":
+            gc.collect()
+        for each in lists if sys.argv[1] == "iterate" else ():
+            pass
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
 LIST_PAGES = 200_000 * 64 // PAGE  # a list of CPython takes 64 bytes
 FEW = 200  # more pages than any child of CPython copies before it does any work
 

@@ -1,7 +1,14 @@
-"""Helpers to wait for other processes."""
+"""Helpers to start other processes and to wait for them."""
 
 import pathlib
+import socket
 import time
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 def wait_for(condition, seconds=60):

@@ -1,6 +1,5 @@
 #include "os/task_counts.h"
 
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <unistd.h>
@@ -83,7 +82,6 @@ void TaskCounts::open_new_tasks() {
     attributes.sample_period = 1;
     try {
       streams_->open(attributes, -1, false, cpu, static_cast<unsigned>(Source::kNewTasks));
-      streams_->filter(fmt::format("!(clone_flags & {})", CLONE_THREAD));
     } catch (const std::system_error&) {
       continue;  // an offline CPU, or no right to tracepoints
     }

@@ -78,19 +78,21 @@ PythonWords::Type PythonWords::type_at(std::uint64_t address, const Read& read) 
 }
 
 PythonWord PythonWords::at(std::uint64_t address, std::uint64_t instruction, const Read& read) {
-  const std::vector<unsigned char> words = read(address, 4 * kWord);
-  if (words.empty()) {
-    const auto before = written_.find(instruction);
-    return before == written_.end() ? PythonWord::kOther : before->second;
+  PythonWord found = PythonWord::kOther;
+  if (address % kWord == 0) {
+    const std::vector<unsigned char> words = read(address, 4 * kWord);
+    if (words.empty()) {
+      const auto before = written_.find(instruction);
+      return before == written_.end() ? PythonWord::kOther : before->second;
+    }
+    found = structure_of(address, words, read);
   }
-  const PythonWord found = structure_of(address, words, read);
   const auto [written, first] = written_.try_emplace(instruction, found);
   if (!first && written->second != found) written->second = PythonWord::kOther;
   return found;
 }
 
 PythonWord PythonWords::structure_of(std::uint64_t address, const std::vector<unsigned char>& words, const Read& read) {
-  if (address % kWord != 0) return PythonWord::kOther;
   const auto word = [&](std::size_t number) { return value_at<std::uint64_t>(words, number * kWord); };
   // An object is a reference count and a type. Two words of the collector precede the object.
   if (may_be_count(word(0)) && type_at(word(1), read) != Type::kNone) return PythonWord::kReferenceCount;

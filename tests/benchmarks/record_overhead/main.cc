@@ -210,6 +210,6 @@ int main(int argc, char** argv) {
     return run(argv[0], smoke, static_cast<std::size_t>(smoke ? 1 : pairs));
   };
   return standalone_main("benchmark-record-overhead",
-                         "measure the wall time that zerotax record adds to programs with small blocks", argc, argv,
-                         add, start);
+                         "measure the wall time that zerotax record adds to programs, with small blocks and with forks",
+                         argc, argv, add, start);
 }

@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 from conftest import MIB, PAGE, ZEROTAX, check_schema, clean_environment, is_na, mostly_long
-from waiting import wait_for
+from waiting import free_port, wait_for
 from watching import as_root
 
 pytestmark = [as_root, pytest.mark.timeout(300)]
@@ -22,12 +22,6 @@ def app(environ, start):
     start("200 OK", [("Content-Length", str(len(body)))])
     return [body]
 """
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def is_open(port):

@@ -2,13 +2,13 @@
 nothing if nothing helps.
 """
 
-import socket
 import subprocess
 
 import pytest
 from advising import PROGRAMS, advise
 from allocators_here import available, library_of, only_version
 from conftest import BUILD, interrupt, zerotax
+from waiting import free_port
 
 FEW = ["--allocator", "jemalloc", "--allocator", "mimalloc", "--rounds", "12"]
 
@@ -155,9 +155,7 @@ def test_a_program_that_hardly_allocates():
 
 @pytest.mark.long("a search with twelve rounds")
 def test_a_server_under_its_load():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     client = f"{PROGRAMS / 'serves'} {port}"
     options = [*FEW, "--ready", f"{client} 1", "--load", f"{client} 10"]
     found = advise(PROGRAMS / "serves", str(port), options=options)
@@ -168,9 +166,7 @@ def test_a_server_under_its_load():
 
 @pytest.mark.long("two searches with ten rounds")
 def test_a_server_under_two_loads():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     client = f"{PROGRAMS / 'serves'} {port}"
     # Page faults are the goal, because their numbers repeat.
     options = ["--settings-only", "--rounds", "10", "--goal", "faults", "--ready", f"{client} 1 maps"]

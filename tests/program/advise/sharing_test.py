@@ -9,32 +9,19 @@ import textwrap
 import pytest
 from advising import PROGRAMS, advise
 from conftest import NOBODY, SOURCE, is_na, mostly_long, open_to_nobody, skip_if_unreadable, zerotax
+from python_lists import FORKED_LISTS, PYTHON
 
-PYTHON, RUBY = "/usr/bin/python3", "/usr/bin/ruby"
+RUBY = "/usr/bin/ruby"
 SHARED = ["--goal", "shared", "--rounds", "10"]
 MIB = 1 << 20
 FREEZE, DISABLE = "gc.freeze() before fork", "gc.disable() before fork"
-LISTS = """
-    import gc, os, sys
-    lists = [[] for _ in range(200_000)]
-    gc.collect()
-    if sys.argv[1] != "never":
-        child = os.fork()
-        if child == 0:
-            if sys.argv[1] == "collect":
-                gc.collect()
-            for each in lists if sys.argv[1] == "iterate" else ():
-                pass
-            os._exit(0)
-        os.waitpid(child, 0)
-    """
 with_setpriv = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
                                   reason="only root, with setpriv, can become nobody")
 
 
 @pytest.fixture(name="lists")
 def script_of_lists(tmp_path):
-    return script(tmp_path, LISTS)
+    return script(tmp_path, FORKED_LISTS)
 
 
 def script(folder, text, name="script"):
@@ -98,7 +85,7 @@ def test_the_sitecustomize_of_the_user_still_runs(tmp_path):
     own = tmp_path / "own"
     own.mkdir()
     script(own, "import builtins\nbuiltins.own = 'own'\n", "sitecustomize.py")
-    program = script(tmp_path, LISTS.replace("import gc, os, sys", "import gc, os, sys\n    print(own)"))
+    program = script(tmp_path, FORKED_LISTS.replace("import gc, os, sys", "import gc, os, sys\nprint(own)"))
     found = advise(PYTHON, program, "collect", options=SHARED, PYTHONPATH=str(own))
     assert found.advice["remedy"] == FREEZE, found.out
 
@@ -147,7 +134,7 @@ def test_an_ordinary_user_gets_the_same_advice(tmp_path):
     open_to_nobody(tmp_path)
     # Without root, zerotax infers copies from the pages that are shared when it reads the fork. A busy machine delays the
     # read, and earlier copies look like reuses.
-    later = LISTS.replace("if child == 0:", "if child == 0:\n            time.sleep(0.5)")
+    later = FORKED_LISTS.replace("if child == 0:", "if child == 0:\n        time.sleep(0.5)")
     waiting = script(tmp_path, later.replace("import gc,", "import gc, time,"))
     found = advise(PYTHON, waiting, "collect", options=SHARED, prefix=NOBODY)
     assert found.advice["remedy"] == FREEZE, found.out

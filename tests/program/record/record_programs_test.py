@@ -5,7 +5,6 @@ contains known facts about them.
 import json
 import pathlib
 import shutil
-import socket
 import subprocess
 import time
 import xml.etree.ElementTree
@@ -13,6 +12,7 @@ import xml.etree.ElementTree
 import pytest
 from conftest import MIB, ZEROTAX, check_schema, clean_environment, is_na
 from recording import KNOWN, PROGRAMS, record
+from waiting import free_port
 
 PYTHON = "/usr/bin/python3"
 needs_python = pytest.mark.skipif(not pathlib.Path(PYTHON).exists(), reason="no /usr/bin/python3")
@@ -68,12 +68,6 @@ def test_gcc_is_followed_into_the_programs_that_it_starts(tmp_path):
         assert process["ended"] == "exit" and process["figures"]["malloc_calls"] > 0
     failing = record(GCC, "-c", tmp_path / "missing.c")
     assert failing.status == 1 and "missing.c" in failing.err
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is missing: install redis")
