@@ -29,11 +29,13 @@ void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
   if (process.generation.load() != ring.generation) __atomic_store_n(&lane.limit, nullptr, __ATOMIC_SEQ_CST);
 }
 
-/// Drops the oldest packet that the drain has not taken.
+/// Drops the oldest packet that the drain has not taken. Counts its records first: if the process is killed in between,
+/// the reader leaves the packet out, and its records must be among the lost ones.
 void overwrite_oldest(const Ring& ring, LaneFile& lane) {
   std::uint64_t oldest = shared(lane.consumed).load();
   const std::uint64_t records = count_records(slot_of(ring, lane, oldest));
-  if (shared(lane.consumed).compare_exchange_strong(oldest, oldest + 1)) shared(lane.discarded).fetch_add(records);
+  shared(lane.discarded).fetch_add(records);
+  if (!shared(lane.consumed).compare_exchange_strong(oldest, oldest + 1)) shared(lane.discarded).fetch_sub(records);
 }
 
 bool has_free_slot(LaneFile& lane) {

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "os/input_file.h"
 #include "recorder_testing.h"
 #include "trace/ctf_trace.h"
 #include "trace/document.h"
@@ -58,6 +59,40 @@ TEST(CtfDamage, ADamagedHeadCostsItsPacketOnly) {
   CtfTrace trace(folder.path());
   EXPECT_EQ(read_numbers(trace)[0], sequence(5, 20));
   EXPECT_EQ(trace.problems().size(), 1U);
+}
+
+TEST(CtfDamage, APacketIsLeftOutOnceItsSlotIsTaken) {
+  const TraceFolder folder;
+  zerotax_trace_options options{};
+  options.buffer_bytes = 64 << 10;
+  options.mode = ZEROTAX_TRACE_OVERWRITE;
+  options.drain = ZEROTAX_TRACE_DRAIN_OFF;
+  start(folder, options);
+  record_numbers(0, 10'000);
+  // The state of a process that was killed while it wrote the header of its next packet into the oldest slot.
+  const TraceFolder killed;
+  fs::copy(folder.path(), killed.path(), fs::copy_options::recursive);
+  zerotax_trace_stop();
+  for (const auto& entry : fs::directory_iterator(ctf_process_folders(killed.path()).front())) {
+    if (!entry.path().filename().string().starts_with(recorder::kRingPrefix)) continue;
+    std::string bytes = read_input_file(entry.path());
+    auto& lane = reinterpret_cast<recorder::RingFile*>(bytes.data())->lanes[0];
+    if (lane.produced == 0) continue;
+    lane.begun = lane.produced;
+    char* const slots = bytes.data() + lane.offset;
+    char* const next = slots + lane.produced % lane.slots * lane.slot_bytes;
+    std::memcpy(next, slots + (lane.produced - 1) % lane.slots * lane.slot_bytes, lane.slot_bytes);
+    auto& header = *reinterpret_cast<recorder::PacketHeader*>(next);
+    header.sequence = lane.produced - lane.slots;
+    header.timestamp_begin = lane.last;
+    std::ofstream(entry.path(), std::ios::binary) << bytes;
+  }
+  CtfTrace trace(killed.path());
+  const auto kept = read_numbers(trace)[0];
+  EXPECT_EQ(kept.size() % ((4096 - kHead) / kRecord), 0U);
+  ASSERT_GT(kept.size(), 1000U);
+  EXPECT_EQ(kept, sequence(kept.size(), kept.front()));
+  EXPECT_EQ(kept.front(), trace.discarded());
 }
 
 TEST(CtfDamage, AnUnknownTypeCostsTheRestOfItsPacket) {
