@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/lines.h"
 #include "base/table.h"
@@ -81,15 +82,15 @@ Measured<SharedPss> pss_of(const FaultInterval& interval) {
 }
 
 std::string sharing_sentence(const Cow& cow) {
-  for (auto interval = cow.intervals.rbegin(); interval != cow.intervals.rend(); ++interval) {
-    const ChildrenSharing sum = children_of(*interval);
+  for (const auto& interval : std::views::reverse(cow.intervals)) {
+    const ChildrenSharing sum = children_of(interval);
     if (sum.children == 0) continue;
     const bool one = sum.children == 1;
     const std::string who =
         one ? "the child still shares" : fmt::format("the {} children still share", format_count(sum.children));
     const std::optional<double> part = shared_part(sum);
-    if (!part) return fmt::format("After {:.3g} s, {} {}.", interval->to_s, who, format_size(sum.shared));
-    return fmt::format("After {:.3g} s, {} {} of the {} from {}.", interval->to_s, who, format_percent(*part),
+    if (!part) return fmt::format("After {:.3g} s, {} {}.", interval.to_s, who, format_size(sum.shared));
+    return fmt::format("After {:.3g} s, {} {} of the {} from {}.", interval.to_s, who, format_percent(*part),
                        format_size(sum.inherited), one ? "its fork" : "their forks");
   }
   return "";
@@ -126,7 +127,7 @@ std::string sharing_table(const Cow& cow) {
 }
 
 std::string writer_label(const Writing& writing) {
-  const std::string name = word(writing.writer);
+  std::string name = word(writing.writer);
   if (writing.writer != Writer::kUnknown) return name;
   return name + (writing.module ? " of " + *writing.module : " that is in no file");
 }

@@ -44,7 +44,7 @@ bool is_in_pool_header(std::uint64_t address, const PythonWords::Read& read) {
     if (address - pool >= kPoolHeaderBytes) continue;
     const std::vector<unsigned char> header = read(pool, kPoolHeaderBytes);
     if (header.size() < kPoolHeaderBytes) continue;
-    const auto size_class = value_at<std::uint32_t>(header, kSizeClass);
+    const std::uint64_t size_class = value_at<std::uint32_t>(header, kSizeClass);
     const auto last = value_at<std::uint32_t>(header, kLastOffset);
     if (size_class >= kSizeClasses) continue;
     if (last == bytes - 16 * (size_class + 1) || last == bytes - 8 * (size_class + 1)) return true;

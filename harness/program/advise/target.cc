@@ -72,7 +72,7 @@ MeteredRun TargetRunner::run_once(const Variables& variables, std::uint64_t memo
 MeteredRun TargetRunner::run_watched(const Variables& variables, std::uint64_t memory_limit, const Words& launcher) {
   if (!target_.copies) return run_once(variables, memory_limit, launcher);
   CopyWatch watch;
-  const MeteredRun run = run_once(variables, memory_limit, launcher);
+  MeteredRun run = run_once(variables, memory_limit, launcher);
   last_copies_ = watch.finish(run.pid);
   return run;
 }

@@ -257,7 +257,9 @@ void put_setting(Record& record, Cause cause, const std::string& library, const 
 /// copied pages.
 bool copies_cost_more(const Record& record, Cause cause) {
   const OtherFaults& other = record.tax.other_faults;
-  const auto forked = [](const RecordedProcess& process) { return process.began == Began::kFork; };
+  const auto forked = [](const RecordedProcess& process) {
+    return process.began == Began::kFork || process.quiet_children != 0;
+  };
   if (!other.noticed || std::none_of(record.processes.begin(), record.processes.end(), forked)) return false;
   return std::none_of(record.tax.rows.begin(), record.tax.rows.end(), [&](const TaxRow& row) {
     return row.cause == cause && row.at_least_cpu_ns >= other.estimated_cpu_ns;

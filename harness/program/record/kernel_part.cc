@@ -197,9 +197,11 @@ Count peak_of(const std::vector<const RecordedProcess*>& processes) {
   std::vector<Step> steps;
   std::map<std::int32_t, std::int64_t> of_children;  // largest peak of a child of fork, by the parent's PID
   for (const RecordedProcess* process : processes) {
-    if (process->began != Began::kFork) continue;
-    std::int64_t& most = of_children[process->parent_pid];
-    most = std::max(most, static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0)));
+    const auto peak = static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0));
+    const auto raise = [&](std::int64_t& most) { most = std::max(most, peak); };
+    if (process->began == Began::kFork) raise(of_children[process->parent_pid]);
+    // A quiet child holds what its parent held at the fork.
+    if (process->quiet_children != 0) raise(of_children[process->pid]);
   }
   for (const RecordedProcess* process : processes) {
     const KernelMetrics& kernel = process->kernel;

@@ -128,12 +128,14 @@ std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& ar
     const ProcessSlot*& known = last[watch->counts(*slot)];
     if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
   }
-  // A process that ran only in another process's memory is part of the recording of that other process.
+  // The recording of another process includes a process that ran only in that process's memory, and a quiet child.
   std::set<const ProcessCounts*> sharers;
   for (const ProcessSlot* slot : processes) {
-    for (const ProcessCounts* each : seen.sharers(*slot).unreported) {
+    const SeenRun::Sharers& part = seen.sharers(*slot);
+    for (const ProcessCounts* each : part.unreported) {
       if (each->ended) sharers.insert(each);
     }
+    sharers.insert(part.quiet.begin(), part.quiet.end());
   }
   for (const ProcessCounts& counts : watch->processes()) {
     const auto shared = seen.shared_use(counts.pid, counts.began_ns, std::numeric_limits<std::int64_t>::max());

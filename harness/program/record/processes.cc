@@ -122,6 +122,30 @@ std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, s
   return use;
 }
 
+/// Finds the children of fork that recorded nothing but their end (quiet_child.h), among the processes that the kernel
+/// counted.
+void SeenRun::find_quiet(const ProcessSlot& slot, Sharers& sharers) const {
+  const Holdings& holdings = slot.holdings;
+  const std::uint64_t without_exec = less(holdings.quiet_begun, holdings.quiet_execs);
+  sharers.children_known = without_exec <= holdings.quiet_ended;
+  if (watch_ == nullptr || without_exec == 0) return;
+  std::uint64_t faults = 0;
+  bool counted = watch_->exact();
+  for (const ProcessCounts& each : watch_->processes()) {
+    if (each.parent != pid(slot) || each.began_ns < slot.started_ns || !each.execs.empty()) continue;
+    const bool recorded = std::any_of(processes_.begin(), processes_.end(),
+                                      [&](const ProcessSlot* other) { return counts(*other) == &each; });
+    if (recorded || shared_use(each.pid, each.began_ns, kEndOfTime_ns)) continue;
+    counted = counted && each.ended && each.minor_faults;
+    faults += each.minor_faults.value_or(0);
+    // A child that still runs is reported as such.
+    if (each.ended) sharers.quiet.push_back(&each);
+  }
+  if (counted && sharers.quiet.size() == without_exec) sharers.unseen_faults = faults;
+  // Otherwise, some of these children are of another kind.
+  if (sharers.quiet.size() > without_exec) sharers.quiet.clear();
+}
+
 /// Adds the kernel's counts for sharers whose end was not recorded. The kernel must have counted exactly that many
 /// children that recorded nothing and executed no other program.
 SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
@@ -129,6 +153,7 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   Sharers sharers;
   sharers.faults = holdings.sharers_faults;
   sharers.cpu_ns = holdings.sharers_cpu_ns;
+  find_quiet(slot, sharers);
   const std::uint64_t missing = less(holdings.sharers_begun, holdings.sharers_ended);
   if (missing == 0) return sharers;
   if (watch_ == nullptr || !watch_->exact()) {
@@ -242,14 +267,15 @@ KernelPart SeenRun::kernel_of(const ProcessSlot& slot) const {
     part.minor_faults = less(holdings.minor_faults + shared.faults, not_its_own);
     part.faults = std::min(part.faults, part.minor_faults);
     bound_closed(part, holdings, shared.faults, look.populated_bytes, huge);
-    if (!shared.faults_known) {
+    if (!shared.faults_known || !shared.children_known) {
       part.faults_known = false;
-      part.why_no_faults = kUnseenSharers;
+      part.why_no_faults = shared.children_known ? kUnseenSharers : kUnseenChildren;
       part.faults = faults_of(part.zeroed, part.huge, holdings);
     }
-    if (!shared.bytes_known) {
-      part.why_not = kUnseenSharers;
-      part.unlimited = true;
+    if (!shared.bytes_known || !shared.children_known) {
+      part.why_not = shared.children_known ? kUnseenSharers : kUnseenChildren;
+      part.unlimited = !shared.bytes_known || !shared.unseen_faults || !huge;
+      if (!part.unlimited) part.unseen += page_bytes() * *shared.unseen_faults + *huge;
     }
     return part;
   }

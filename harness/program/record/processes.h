@@ -17,6 +17,11 @@ inline constexpr const char* kUnseenSharers =
     "a process that shared its memory (vfork, CLONE_VM) ended unseen, or still runs: the CPU time, faults and "
     "memory of that process are unknown";
 
+/// Reason why the memory and faults of a process and its children are unknown.
+inline constexpr const char* kUnseenChildren =
+    "a child of fork was killed, or still runs, before it allocated memory: the CPU time, faults and memory of that "
+    "child are unknown";
+
 /// A recorded run, from the data of the recording library and of the kernel.
 class SeenRun {
  public:
@@ -29,6 +34,10 @@ class SeenRun {
                                                    ///< counts were closed
     bool faults_known = true;                      ///< whether `faults` and `cpu_ns` include all sharers
     std::vector<const ProcessCounts*> unreported;  ///< sharers that only the kernel counted
+    /// Children of fork without a slot. `faults` and `cpu_ns` include those that recorded their end.
+    std::vector<const ProcessCounts*> quiet;
+    bool children_known = true;                  ///< whether all of them recorded their end
+    std::optional<std::uint64_t> unseen_faults;  ///< maximum faults of those that did not, if the kernel counted them
   };
 
   SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);
@@ -50,6 +59,7 @@ class SeenRun {
 
  private:
   [[nodiscard]] Sharers sharers_of(const ProcessSlot& slot) const;
+  void find_quiet(const ProcessSlot& slot, Sharers& sharers) const;
   [[nodiscard]] KernelPart kernel_of(const ProcessSlot& slot) const;
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const {
     return watch_ != nullptr ? watch_->counts(slot) : nullptr;

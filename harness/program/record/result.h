@@ -138,6 +138,10 @@ struct RecordedProcess {
         "Number of large blocks that the recorder had no room to track. Kernel-zeroed bytes of these blocks are "
         "missing from the histogram and the sites.",
         kLater);
+  FIELD(std::uint64_t, quiet_children,
+        "Number of children of fork that neither allocated nor populated memory. Their page faults and CPU time count "
+        "for this process.",
+        kLater);
   FIELD(std::vector<RecordedThread>, threads, "Threads in the order of their first call.");
   Count peak_live_bytes;  ///< not in the document
   /// Bounds of peak_live_bytes in requested bytes. Not in the document.
@@ -316,7 +320,8 @@ struct Record : DocumentHead {
   FIELD(std::vector<InterpreterNames>, script_names,
         "Interpreters that ran, and the source of function names in their scripts. Absent from earlier files.", kLater);
   FIELD(std::vector<RecordedProcess>, processes,
-        "All recorded processes, in the order of their start. A program started by exec has its own entry.");
+        "All recorded processes, in the order of their start. A program started by exec has its own entry. A child of "
+        "fork that neither allocated nor populated memory is one of its parent's `quiet_children`.");
   FIELD(std::vector<NotFollowed>, not_followed,
         "Programs that were started but left no recording, with a row for each program and reason.");
   FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");

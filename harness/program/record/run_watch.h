@@ -23,6 +23,9 @@
 
 namespace zerotax::record {
 
+/// Reason why a count of the kernel is unknown.
+inline constexpr const char* kNotWatched = "the run was not watched";
+
 /// The kernel's counts for any process of the run, however the process ended.
 struct ProcessCounts {
   pid_t pid = 0;

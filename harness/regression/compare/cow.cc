@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "base/error.h"
@@ -40,10 +41,10 @@ FoundRange total_of(const cow::Cow& cow, std::uint64_t value, const cow::Count c
 
 /// Returns the bytes that the living children share at the end of the last interval at which this is known.
 FoundRange shared_at_end(const cow::Cow& cow) {
-  for (auto interval = cow.intervals.rbegin(); interval != cow.intervals.rend(); ++interval) {
+  for (const auto& interval : std::views::reverse(cow.intervals)) {
     bool known = false;
     std::uint64_t bytes = 0;
-    for (const cow::IntervalProcess& process : interval->processes) {
+    for (const cow::IntervalProcess& process : interval.processes) {
       if (!process.child || !process.sharing || !process.sharing->shared_bytes) continue;
       known = true;
       bytes += *process.sharing->shared_bytes;

@@ -68,9 +68,8 @@ int do_refill(int rounds) {
 /// Holds 32 MiB, and starts processes one at a time, by fork or by posix_spawn of /bin/true.
 int do_forks(int count, bool spawn) {
   constexpr std::size_t kBytes = std::size_t{32} << 20;
-  void* const held = std::malloc(kBytes);
-  std::memset(held, 7, kBytes);
-  asm volatile("" : : "r"(held) : "memory");
+  const std::vector<char> held(kBytes, 7);
+  asm volatile("" : : "r"(held.data()) : "memory");
   char name[] = "true";
   char* words[] = {name, nullptr};
   for (int i = 0; i < count; ++i) {

@@ -182,6 +182,11 @@ struct Holdings {
   std::atomic<std::uint64_t> sharers_ended;
   std::atomic<std::uint64_t> sharers_faults;
   std::atomic<std::uint64_t> sharers_cpu_ns;
+  /// Children of fork without a slot of their own: quiet children (holdings.h). The faults and CPU time of a quiet
+  /// child count among those of sharers when the child ends, or executes another program.
+  std::atomic<std::uint64_t> quiet_begun;
+  std::atomic<std::uint64_t> quiet_ended;
+  std::atomic<std::uint64_t> quiet_execs;
   /// Bytes requested in remembered large blocks, now and at their peak. Blocks that were already fully populated are
   /// not remembered; large_whole_bytes counts their bytes.
   std::atomic<std::int64_t> large_live_bytes;

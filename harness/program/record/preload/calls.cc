@@ -9,6 +9,7 @@
 #include "record/preload/holdings.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
+#include "record/preload/quiet_child.h"
 #include "record/preload/real.h"
 #include "record/preload/resident.h"
 
@@ -155,6 +156,8 @@ constinit thread_local int errno_before_fork [[gnu::tls_model("initial-exec")]] 
 
 void note_fork() {
   errno_before_fork = errno;
+  // A quiet child that forks opens a slot, so that its own children have a parent.
+  if (quiet_since() != nullptr) prepare(state);
   note_forked_holdings();
   if (calls_noted) note_fork_call();
   note_resident_fork();

@@ -17,6 +17,7 @@
 #include "record/preload/modules.h"
 #include "record/preload/nesting.h"
 #include "record/preload/process.h"
+#include "record/preload/quiet_child.h"
 #include "record/preload/redirect.h"
 #include "record/preload/resident.h"
 #include "record/preload/returns.h"
@@ -29,6 +30,7 @@ namespace {
 
 [[noreturn]] void end_now(int status) {
   if (is_sharer()) end_sharer();
+  if (stays_quiet()) note_quiet_end(false);
   note_end();
   note_allocator_counts();
   // The C library's _exit makes the same system call. The C library's syscall function cannot be used here, because the
@@ -78,12 +80,15 @@ extern "C" {
     zerotax::record::take_back(end);
     return failed;
   }
+  const bool quiet = zerotax::record::stays_quiet();
+  const zerotax::record::SharerUse use = quiet ? zerotax::record::note_quiet_end(true) : zerotax::record::SharerUse{};
   zerotax::record::note_held_blocks();
   zerotax::record::note_resident_end();
   zerotax::record::close_holdings();
   const zerotax::record::ExecOfFork exec = zerotax::record::note_exec_of_fork();
   const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
   zerotax::record::take_back(exec);
+  if (quiet) zerotax::record::take_back_quiet_end(use);
   zerotax::record::reopen_holdings();
   return result;
 }

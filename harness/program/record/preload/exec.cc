@@ -17,6 +17,7 @@
 #include "record/preload/holdings.h"
 #include "record/preload/modules.h"
 #include "record/preload/process.h"
+#include "record/preload/quiet_child.h"
 #include "record/preload/resident.h"
 #include "record/preload/text.h"
 
@@ -79,6 +80,7 @@ bool preloads_us(Environment environment) {
 }
 
 ExecEntry* announce(const char* path, Environment environment, std::int64_t at_ns, pid_t pid) {
+  const OwnWork own;
   if (arena == nullptr || path == nullptr) return nullptr;
   const std::uint32_t index = take_entry(arena->execs_used, &arena->execs[0], kExecs);
   if (index == kExecs) return nullptr;
@@ -108,6 +110,9 @@ int announced(const char* path, Environment environment, Become become) {
     take_back({use, entry});
     return status;
   }
+  const bool quiet = stays_quiet();
+  const SharerUse use = quiet ? note_quiet_end(true) : SharerUse{};
+  if (quiet && entry != nullptr) entry->shared = use;
   note_held_blocks();
   note_resident_end();
   close_holdings();
@@ -115,6 +120,7 @@ int announced(const char* path, Environment environment, Become become) {
   errno = saved;
   const int status = become();
   take_back(exec);
+  if (quiet) take_back_quiet_end(use);
   if (entry != nullptr) entry->failed = static_cast<std::uint32_t>(errno);
   reopen_holdings();
   return status;

@@ -98,6 +98,8 @@ void note_file_pages(AddressRange range) {
   is_full = true;
 }
 
+bool has_noted_file_pages() { return noted_used != 0 || is_full; }
+
 void forget_file_pages(AddressRange range) {
   for (std::size_t i = 0; i < noted_used; ++i) {
     const AddressRange one = noted[i].range();

@@ -16,6 +16,8 @@ void open_mappings();
 
 /// Remembers a private mapping of a file.
 void note_file_pages(AddressRange range);
+/// Whether a range has ever been noted.
+bool has_noted_file_pages();
 
 /// Forgets a range that is no longer mapped, or moves a range that was moved.
 void forget_file_pages(AddressRange range);

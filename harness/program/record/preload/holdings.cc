@@ -16,6 +16,7 @@
 #include "record/preload/large_blocks.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/process.h"
+#include "record/preload/quiet_child.h"
 #include "record/preload/returns.h"
 #include "record/preload/shared_memory.h"
 #include "record/preload/state.h"
@@ -41,25 +42,11 @@ std::uint64_t number(const char*& text) {
   return value;
 }
 
-struct Resident {
-  std::uint64_t anonymous;
-  std::uint64_t files;  ///< resident bytes of files and shared memory
-};
-
 /// Returns the resident bytes (proc_pid_statm(5)), without pages of hugetlbfs. The numbers are exact since Linux 6.17;
 /// in earlier versions, they may lack some hundred KiB per CPU.
 std::optional<Resident> resident_now() {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    char text[128];
-    const int fd = statm.check();
-    const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    const char* at = &text[0];
-    number(at);
-    const std::uint64_t resident = number(at);
-    const std::uint64_t shared = number(at);
-    if (resident != 0) return Resident{less(resident, shared) * page_bytes(), shared * page_bytes()};
-    // The open file belongs to a thread that has ended.
+    if (const auto now = read_resident(statm.check())) return now;
     statm.drop();
   }
   return std::nullopt;
@@ -113,13 +100,32 @@ std::uint64_t read_only_bytes(const Holdings& holdings) {
 
 }  // namespace
 
+std::uint64_t own_minor_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt);
+}
+
+std::optional<Resident> read_resident(int fd) {
+  char text[128];
+  const ssize_t got = fd < 0 ? -1 : ::pread(fd, &text[0], sizeof text - 1, 0);
+  text[got > 0 ? got : 0] = '\0';
+  const char* at = &text[0];
+  number(at);
+  const std::uint64_t resident = number(at);
+  const std::uint64_t shared = number(at);
+  if (resident == 0) return std::nullopt;
+  return Resident{less(resident, shared) * page_bytes(), shared * page_bytes()};
+}
+
 void open_holdings(ProcessSlot& slot) {
   open_mappings();
   statm.drop();
   smaps_rollup.drop();
   status.drop();
   if (slot.forked == 0) smaps_rollup.get();
-  const auto found = resident_now();
+  const AtFork* const at_fork = quiet_since();
+  const auto found = at_fork != nullptr ? at_fork->resident : resident_now();
   if (!found) slot.gaps |= kNoHoldings;
   const std::uint64_t now = found ? found->anonymous : 0;
   Holdings& holdings = slot.holdings;
@@ -132,9 +138,7 @@ void open_holdings(ProcessSlot& slot) {
   // If the bytes at the start are unknown, no memory that the process holds later is known to be new.
   holdings.at_open_bytes = found ? now + files.hugetlb : ~std::uint64_t{0} >> 1;
   holdings.files_at_open_bytes = found ? found->files : 0;
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  holdings.faults_at_open = static_cast<std::uint64_t>(usage.ru_minflt);
+  holdings.faults_at_open = at_fork != nullptr ? at_fork->faults : own_minor_faults();
   slot.cpu_at_start_ns = slot.forked != 0 ? 0 : own_cpu_ns();
   slot.cpu_ns = slot.cpu_at_start_ns;
 }
@@ -254,16 +258,12 @@ void close_memory() {
 
 /// Values that grow whenever the process populates memory, or returns memory.
 struct Progress {
-  std::int64_t faults;
+  std::uint64_t faults;
   std::uint64_t returned_bytes;
   bool operator==(const Progress&) const = default;
 };
 
-Progress progress() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return {usage.ru_minflt, process->holdings.returned_bytes};
-}
+Progress progress() { return {own_minor_faults(), process->holdings.returned_bytes}; }
 
 /// The progress when the counts were closed last.
 Progress closed_at{};

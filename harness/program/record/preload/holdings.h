@@ -11,6 +11,19 @@ namespace zerotax::record {
 /// Accounts for memory by conservation. The kernel zeroed the anonymous memory that a process holds at its end, plus
 /// the memory that it returned before. Memory taken over at a fork and copies of file pages are subtracted.
 
+/// Resident bytes (proc_pid_statm(5)), without pages of hugetlbfs.
+struct Resident {
+  std::uint64_t anonymous;
+  std::uint64_t files;  ///< resident bytes of files and shared memory
+};
+
+/// Reads an open file statm. Returns nothing if it is unreadable, or belongs to a thread that has ended. The numbers
+/// are exact since Linux 6.17; in earlier versions, they may lack some hundred KiB per CPU.
+std::optional<Resident> read_resident(int fd);
+
+/// Minor faults of the process, with its threads that have ended.
+std::uint64_t own_minor_faults();
+
 /// Begins the account of a new program, or of a child of fork.
 void open_holdings(ProcessSlot& slot);
 

@@ -32,6 +32,7 @@
 #include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/python_frames.h"
+#include "record/preload/quiet_child.h"
 #include "record/preload/real.h"
 #include "record/preload/resident.h"
 #include "record/preload/returns.h"
@@ -147,16 +148,23 @@ void describe(ProcessSlot& slot, bool forked) {
 void open_after_fork() {
   begin_calls_in_child();
   ProcessSlot* const parent = process;
+  if (quiet_since() != nullptr) --parent->holdings.quiet_begun;
+  // The faults of the new slot are not the parent's.
+  process = nullptr;
+  const std::int64_t faults = thread_minor_faults();
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
+  process = parent;
   open_pages();
   open_live_blocks();
   if (own == nullptr) {
     copy_resident(kProcesses);
     note_gap(kHoldsChildren);
     guard.in_parents_slot = 1;
+    end_quiet_child();
     return;
   }
   describe(*own, true);
+  if (const AtFork* const at_fork = quiet_since()) own->started_ns = at_fork->ns;
   open_holdings(*own);
   own->gaps |= parent->gaps & ~std::uint32_t{kHoldsChildren | kThreadsShared | kSitesLost | kBlocksLost};
   own->holdings.shared_bytes = parent->holdings.shared_bytes.load();
@@ -170,6 +178,8 @@ void open_after_fork() {
   open_live_heap(*own);
   copy_resident(slot_index);
   process = own;
+  // Only the account of a quiet child began before these faults.
+  if (end_quiet_child()) own->holdings.own_faults += static_cast<std::uint64_t>(thread_minor_faults() - faults);
   own->ready = 1;
   ::munmap(parent, kSlotBytes);
 }
@@ -242,9 +252,10 @@ void after_fork_in_child() {
   // An earlier handler of fork, such as an allocator's, may have called the recorder, so that this process is already
   // open.
   if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;
-  guard.alive = 0;
-  guard.lock = 0;
-  prepare(state);
+  if (guard.alive != 0) guard.alive = 0;
+  guard.lock = 0;  // This also populates the page of the guard, before the memory of a quiet child is read.
+  end_quiet_child();
+  if (!begin_quiet_child()) prepare(state);
 }
 
 /// Records the file whose calloc the program calls. This is usually the first calloc after the recorder's. It is the

@@ -1,0 +1,81 @@
+#include "record/preload/quiet_child.h"
+
+#include <unistd.h>
+
+#include <optional>
+
+#include "os/clock.h"
+#include "record/preload/calls.h"
+#include "record/preload/file_pages.h"
+#include "record/preload/kept_file.h"
+#include "record/preload/live_heap.h"
+#include "record/preload/process.h"
+#include "record/preload/resident.h"
+#include "record/preload/state.h"
+
+namespace zerotax::record {
+namespace {
+
+/// Maximum number of faults of a quiet child. A child without work of its own takes about 30 faults: copies of its
+/// stack and data, and pages of the C library's code.
+constexpr std::uint64_t kQuietFaults = 128;
+
+std::optional<AtFork> at_fork;
+
+// A new child has one thread, for which the kernel makes fewer files of /proc than for /proc/thread-self.
+constinit KeptFile statm("/proc/self/statm");
+
+}  // namespace
+
+bool begin_quiet_child() {
+  // The account of the other kinds of memory, or of blocks, begins with a copy of the parent's account.
+  if (process == nullptr || calls_noted || resident_kept || live_heap_counted || has_noted_file_pages() ||
+      process->holdings.hugetlb_mapped_bytes != 0 || (process->gaps & kNoHoldings) != 0) {
+    return false;
+  }
+  const OwnWork own;
+  statm.drop();
+  const auto now = read_resident(statm.get());
+  if (!now) return false;
+  at_fork = {::getpid(), monotonic_ns(), *now, own_minor_faults()};
+  ++process->holdings.quiet_begun;
+  return true;
+}
+
+const AtFork* quiet_since() { return at_fork && at_fork->pid == ::getpid() ? &*at_fork : nullptr; }
+
+bool end_quiet_child() {
+  const bool was_quiet = quiet_since() != nullptr;
+  at_fork.reset();
+  statm.drop();
+  return was_quiet;
+}
+
+bool stays_quiet() {
+  if (quiet_since() == nullptr) return false;
+  {
+    const OwnWork own;
+    const auto now = read_resident(statm.check());
+    if (now && now->anonymous <= at_fork->resident.anonymous && own_minor_faults() <= kQuietFaults) return true;
+  }
+  prepare(state);
+  return false;
+}
+
+SharerUse note_quiet_end(bool execs) {
+  Holdings& holdings = process->holdings;
+  const SharerUse use{own_minor_faults(), static_cast<std::uint64_t>(own_cpu_ns())};
+  holdings.sharers_faults += use.faults;
+  holdings.sharers_cpu_ns += use.cpu_ns;
+  ++(execs ? holdings.quiet_execs : holdings.quiet_ended);
+  return use;
+}
+
+void take_back_quiet_end(SharerUse use) {
+  Holdings& holdings = process->holdings;
+  holdings.sharers_faults -= use.faults;
+  holdings.sharers_cpu_ns -= use.cpu_ns;
+  --holdings.quiet_execs;
+}
+
+}  // namespace zerotax::record
