@@ -330,8 +330,9 @@ struct ForkSite {
   std::atomic<std::uint64_t> exec_ns;     ///< sum of the times from call to exec
   // The parts of `execs` in which the child did something between fork and exec:
   std::atomic<std::uint64_t> allocated;    ///< allocated memory
-  std::atomic<std::uint64_t> new_user;     ///< changed its user or group
+  std::atomic<std::uint64_t> new_user;     ///< changed its user, group or supplementary groups
   std::atomic<std::uint64_t> new_session;  ///< began a session or a process group
+  std::atomic<std::uint64_t> closed;       ///< closed a range of descriptors
 };
 
 struct Arena {
@@ -364,7 +365,7 @@ inline constexpr std::size_t kArenaBytes = kSlotsOffset + kProcesses * kSlotByte
 
 /// "ZR", the version of the layout, and sizes. These values keep a driver from using a library of a different build.
 inline constexpr std::uint64_t kArenaMagic =
-    0x5a52'0014'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
+    0x5a52'0015'0000'0000 | (std::uint64_t{sizeof(ThreadBlock) & 0xffff} << 16) | (sizeof(Site) & 0xffff);
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
