@@ -165,7 +165,7 @@ def test_a_child_that_reads_a_block_ends_the_trial(holder):
 
 
 def test_costly_forks_get_dontfork_for_the_goal_cpu(holder):
-    found = advise(holder, "exec", options=["--settings-only", "--rounds", "3"])
+    found = advise(holder, "exec", options=["--settings-only", "--rounds", "10"])
     row = found.remedy(DONTFORK)
     assert row["runs"] >= 1 and row["verdict"] in ("FASTER", "SAME", "AMBIGUOUS", "SLOWER"), row
     assert row["source"] == "madvise(p, n, MADV_DONTFORK);"
