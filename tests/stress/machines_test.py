@@ -13,7 +13,7 @@ import pytest
 from conftest import (
     BUILD, DETERMINISTIC, KIB, MIB, NOBODY, PAGE, UNHURRIED_MIMALLOC, check_schema, measure, open_to_nobody, options,
     planted, same, zerotax)
-from hostile_truth import TRUTH, check_zeroed, hostile
+from hostile_truth import INLINE, OR_UNKNOWN, TRUTH, check_zeroed, hostile
 from watching import CLASSES, FORKS, RANGE_BEGIN, RECORDED, check_told_right, faults, known, on_range, truth_of
 
 CACHE = BUILD / "tests" / "cache"
@@ -102,20 +102,22 @@ def test_every_figure_is_the_one_of_this_machine(here, folder, release, name, us
 
 # Allocators for which userfaultfd works without privileges, as on Linux 5.11.
 SERVED = {"uffd_copy", "uffd_zeropage", "uffd_move", "at_first_touch_uffd"}
-# Allocators that deny system calls. zerotax does not need these calls on kernels whose soft-dirty bits find stores.
-BLINDING = {"denies_userfaultfd", "denies_ioctl"}
+# Truths of allocators under these kernels. All four keep soft-dirty bits, which find stores if an allocator denies
+# userfaultfd. On an emulated processor, zerotax may still be reading pages when the other thread stores its zeros.
+THERE = TRUTH | {
+    "denies_userfaultfd": INLINE, "denies_ioctl": INLINE,
+    "other_thread_later": TRUTH["other_thread_later"]._replace(bound=OR_UNKNOWN, why="another thread")}
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_no_hostile_allocator_deceives(folder, release):
     names = set(TRUTH) - (SERVED if release == "bullseye" else set())
-    done = on(release, "root", "run", *hostile(*names), "--size", MIB, "--touch", 1, "--ops", 8, "--json", folder / "run.json")
+    done = on(release, "root", "run", *hostile(*names), "--size", MIB, "--touch", 1, "--ops", 8, "--timeout", 300,
+              "--json", folder / "run.json")
     assert done.returncode == 0, done.stderr
     run = json.loads((folder / "run.json").read_text())
-    seen = run["environment"]["capabilities"]["write_tracking"].startswith("soft-dirty")
     for point in run["points"]:
-        if not (seen and point["allocator"] in BLINDING):
-            check_zeroed(run, point, TRUTH[point["allocator"]])
+        check_zeroed(run, point, THERE[point["allocator"]])
 
 
 MIXES = {"many": (2000, 500, 300, 400), "few": (64, 0, 1, 0)}

@@ -235,6 +235,23 @@ struct PythonFunction {
   char file[168];
 };
 
+/// The rules for finding the caller of a frame at one address (FrameRules), in the form that most frames have: each
+/// register that the function saved lies at a distance from the CFA, which is a register plus a number.
+struct KnownRules {
+  static constexpr std::size_t kMostSaved = 12;
+  std::atomic<std::uint32_t> taken;  ///< 1: a thread reads or writes this entry
+  std::uint8_t saved;                ///< number of saved registers, including the return address
+  std::uint8_t cfa_base;
+  std::uint8_t is_signal_frame;
+  std::uint8_t is_signed;
+  std::uint64_t address;  ///< 0: free
+  std::uint64_t object;   ///< address of the tables in the object that contains `address`
+  std::int32_t cfa_number;
+  std::int32_t distances[kMostSaved];
+  std::uint8_t registers[kMostSaved];
+};
+inline constexpr std::size_t kKnownRules = 1024;
+
 /// The data of one process: a program from its start or exec on, or a child of fork.
 struct ProcessSlot {
   std::atomic<std::uint32_t> ready;
@@ -264,6 +281,7 @@ struct ProcessSlot {
   alignas(kLeastPageBytes) Site sites[kSites];
   alignas(kLeastPageBytes) ThreadBlock threads[kThreads];
   alignas(kLeastPageBytes) PythonFunction python_functions[kScriptFunctions];
+  alignas(kLeastPageBytes) KnownRules known_rules[kKnownRules];
 };
 
 /// Faults and CPU time of a process while it shared the memory of another process (vfork, clone with CLONE_VM).

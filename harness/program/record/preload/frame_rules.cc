@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "record/preload/process.h"
 #include "record/preload/real.h"
 
 // Source: DWARF 5, section 6.4, and the Linux Standard Base Core Specification 5.0, sections 10.5 and 10.6, for
@@ -128,11 +129,9 @@ bool find_object(std::uint64_t address, Object& object) {
 
 /// Searches the linker's sorted table. An entry has two 32-bit distances from the start of .eh_frame_hdr: to a function
 /// and to its FDE.
-bool find_function(std::uint64_t address, Function& function) {
+bool find_function(const Object& object, std::uint64_t address, Function& function) {
   constexpr std::uint64_t kSortedTable = 0x3b;
   constexpr std::uint64_t kCount = 0x03;
-  Object object{};
-  if (!find_object(address, object)) return false;
   ByteReader header = object.from(object.header);
   const bool known = header.number(1) == 1;
   const auto frames = static_cast<unsigned>(header.number(1));
@@ -299,22 +298,80 @@ class Program {
   bool known_ = true;
 };
 
+/// Returns the entry that may have the rules of an address, or nullptr.
+KnownRules* known_rules_of(std::uint64_t address) {
+  if (process == nullptr) return nullptr;
+  KnownRules& known = process->known_rules[address * 0x9e3779b97f4a7c15 >> 32 & (kKnownRules - 1)];
+  return have_pages(&known, sizeof known) ? &known : nullptr;
+}
+
+/// Sets `rules`, which must be empty, if the entry has the rules of the address. An object at the same place as an
+/// earlier, unloaded object has other tables.
+bool recall(KnownRules& known, std::uint64_t address, std::uint64_t tables, FrameRules& rules) {
+  if (known.taken.exchange(1, std::memory_order_acquire) != 0) return false;
+  const bool same = known.address == address && known.object == tables;
+  if (same) {
+    rules.cfa = {Rule::Kind::kOffset, known.cfa_base, known.cfa_number, {}};
+    rules.is_signal_frame = known.is_signal_frame != 0;
+    rules.is_signed = known.is_signed != 0;
+    for (std::size_t i = 0; i < known.saved; ++i) {
+      rules.registers[known.registers[i]] = {Rule::Kind::kAtOffset, 0, known.distances[i], {}};
+    }
+  }
+  known.taken.store(0, std::memory_order_release);
+  return same;
+}
+
+/// Keeps rules in an entry, unless the rules lack the usual form.
+void keep(KnownRules& known, std::uint64_t address, std::uint64_t tables, const FrameRules& rules) {
+  if (rules.cfa.kind != Rule::Kind::kOffset || known.taken.exchange(1, std::memory_order_acquire) != 0) return;
+  known.address = 0;
+  known.saved = 0;
+  known.cfa_base = rules.cfa.base;
+  known.cfa_number = static_cast<std::int32_t>(rules.cfa.number);
+  known.is_signal_frame = rules.is_signal_frame ? 1 : 0;
+  known.is_signed = rules.is_signed ? 1 : 0;
+  bool usual = known.cfa_number == rules.cfa.number;
+  for (std::size_t number = 0; number < kRegisters && usual; ++number) {
+    const Rule& rule = rules.registers[number];
+    if (rule.kind == Rule::Kind::kSame) continue;
+    usual = rule.kind == Rule::Kind::kAtOffset && known.saved < KnownRules::kMostSaved &&
+            rule.number == static_cast<std::int32_t>(rule.number);
+    if (!usual) break;
+    known.registers[known.saved] = static_cast<std::uint8_t>(number);
+    known.distances[known.saved++] = static_cast<std::int32_t>(rule.number);
+  }
+  if (usual) {
+    known.object = tables;
+    known.address = address;
+  }
+  known.taken.store(0, std::memory_order_release);
+}
+
 }  // namespace
 
 bool has_frame_rules(std::uint64_t address) {
+  Object object{};
   Function function;
-  return find_function(address, function);
+  return find_object(address, object) && find_function(object, address, function);
 }
 
 bool find_frame_rules(std::uint64_t address, FrameRules& rules) {
-  Function function;
-  if (!find_function(address, function)) return false;
+  Object object{};
+  if (!find_object(address, object)) return false;
   rules = FrameRules{};
+  KnownRules* const known = known_rules_of(address);
+  const auto tables = reinterpret_cast<std::uint64_t>(object.header);
+  if (known != nullptr && recall(*known, address, tables, rules)) return true;
+  Function function;
+  if (!find_function(object, address, function)) return false;
   rules.is_signal_frame = function.common.is_signal_frame;
   Program program(function.common, rules);
   if (!program.run(function.common.program, function.begin, ~std::uint64_t{0})) return false;
   program.keep_initial();
-  return program.run(function.program, function.begin, address);
+  if (!program.run(function.program, function.begin, address)) return false;
+  if (known != nullptr) keep(*known, address, tables, rules);
+  return true;
 }
 
 }  // namespace zerotax::record

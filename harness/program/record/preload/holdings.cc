@@ -252,7 +252,25 @@ void close_memory() {
   raise(holdings.peak_bytes, holdings.at_end_bytes + file_pages.hugetlb);
 }
 
+/// Values that grow whenever the process populates memory, or returns memory.
+struct Progress {
+  std::int64_t faults;
+  std::uint64_t returned_bytes;
+  bool operator==(const Progress&) const = default;
+};
+
+Progress progress() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return {usage.ru_minflt, process->holdings.returned_bytes};
+}
+
+/// The progress when the counts were closed last.
+Progress closed_at{};
+
 void close_now() {
+  // The counts are closed by the destructors, and again by _exit, usually with nothing in between.
+  if (process->holdings.closed != 0 && progress() == closed_at) return;
   const TimedOwnWork own;
   close_memory();
   Holdings& holdings = process->holdings;
@@ -264,6 +282,7 @@ void close_now() {
   holdings.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
   holdings.at_end_zero_bytes = read_only_bytes(holdings);
   process->cpu_ns = own_cpu_ns();
+  closed_at = progress();
   holdings.closed = 1;
 }
 

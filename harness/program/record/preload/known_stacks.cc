@@ -1,8 +1,7 @@
 #include "record/preload/known_stacks.h"
 
-#include <sys/auxv.h>
-
 #include "os/page.h"
+#include "record/preload/own_memory.h"
 #include "record/preload/resident.h"
 
 namespace zerotax::record {
@@ -10,15 +9,12 @@ namespace {
 
 /// Changes whenever a stack is mapped, because a new stack may be shorter than an old one at the same place.
 constinit std::atomic<std::uint32_t> stack_epoch{0};
-std::uintptr_t first_stack_end = 0;
 
-/// Whether a word above `here`, an address of the program's stack in use, is certain to be readable. The stack of the
-/// first thread reaches up to the random bytes that the kernel puts on it (AT_RANDOM). The other stacks are marked.
+/// Whether a word above `here`, an address of the program's stack in use, is certain to be readable. Stacks of threads
+/// other than the first are marked.
 bool is_on_stack(std::uintptr_t here, std::uintptr_t place) {
-  constexpr std::uintptr_t kFarthest = std::uintptr_t{8} << 20;
-  if (place < here || place - here >= kFarthest || place % sizeof place != 0) return false;
-  if (here < first_stack_end && first_stack_end - here < kFarthest) return place < first_stack_end - sizeof place;
-  return mark_at(place) == kOfStack;
+  if (place < here || place - here >= StackMemory::kFarthest || place % sizeof place != 0) return false;
+  return is_on_first_stack(here, place) || mark_at(place) == kOfStack;
 }
 
 /// Whether the current stack has these return addresses.
@@ -50,8 +46,6 @@ bool for_known_stacks(KnownStacks& stacks, std::uintptr_t here, std::uintptr_t f
 }
 
 }  // namespace
-
-void begin_known_stacks() { first_stack_end = ::getauxval(AT_RANDOM) & ~(sizeof(std::uint64_t) - 1); }
 
 void forget_known_stacks() { ++stack_epoch; }
 

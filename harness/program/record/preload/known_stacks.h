@@ -12,8 +12,6 @@ namespace zerotax::record {
 /// the address of the called function's frame (ThreadState::mark).
 using KnownStacks = KnownStack[kKnownSets][kKnownWays];
 
-/// Call this once, before the other functions.
-void begin_known_stacks();
 /// Call this when a stack is mapped.
 void forget_known_stacks();
 

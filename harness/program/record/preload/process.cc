@@ -29,6 +29,7 @@
 #include "record/preload/live_blocks.h"
 #include "record/preload/live_heap.h"
 #include "record/preload/modules.h"
+#include "record/preload/own_memory.h"
 #include "record/preload/own_stack.h"
 #include "record/preload/python_frames.h"
 #include "record/preload/real.h"
@@ -259,6 +260,7 @@ void name_allocator(ProcessSlot& slot) {
 void begin_process() {
   const OwnWork own;
   resolve_real();
+  find_first_stack();
   ::madvise(&guard, sizeof guard, MADV_WIPEONFORK);
   ProcessSlot* const slot = map_slot();
   if (slot != nullptr) {

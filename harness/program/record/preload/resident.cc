@@ -233,7 +233,6 @@ void begin_resident(std::uint32_t slot_index) {
   if (!resident_kept) return;
   area = map_area(slot_index);
   if (area == nullptr) return stop_resident();
-  begin_known_stacks();
   find_allocator_counts();
   blocks.open(true, false, &area->blocks[0]);
   const auto mark = [](void* /*context*/, ResidentBlock& block) {

@@ -129,7 +129,7 @@ bool change_stack(std::uint64_t operation, ByteReader& code, Operands& operands)
 
 }  // namespace
 
-Unwinder::Unwinder(const EntryRegisters& entry) {
+Unwinder::Unwinder(const EntryRegisters& entry) : memory_(entry.stack_pointer) {
   const auto set = [&](std::size_t number, std::uint64_t value) {
     registers_[number] = value;
     known_ |= std::uint64_t{1} << number;
