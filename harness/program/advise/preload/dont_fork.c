@@ -1,7 +1,7 @@
 // A library that advise preloads to try madvise(MADV_DONTFORK) on large blocks of the allocator. Its constructor reads
 // the mode from ZEROTAX_BEFORE_FORK:
-//   dontfork  Each large block gets MADV_DONTFORK. If a child of fork uses a block, the whole program is killed, so
-//             that the trial fails.
+//   dontfork  Each large block gets MADV_DONTFORK. If a child of fork uses a block, the child and its parent are
+//             killed, so that the trial fails.
 //   note      Children of fork keep their blocks, but the first access to a block is written to ZEROTAX_FORK_NOTES.
 // The advice covers only whole pages within a block, so that the allocator's data beside the block stays.
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum { kOff, kNote, kDontFork } mode;
 static int in_child;
 static size_t noted_bytes;
-static pid_t root;
+static pid_t forker;  // the process that called fork
 static struct sigaction before;
 
 static void* (*real_malloc)(size_t);
@@ -77,11 +77,12 @@ static void note(const char* what, size_t bytes) {
   close(fd);
 }
 
-// A child of fork needs the memory of a block.
+// A child of fork needs the memory of a block. The child's parent is killed, so that the program fails. After the
+// parent's end, another process may have its PID.
 static void end_trial(void) {
   static const char words[] = "zerotax: a child of fork uses a block with MADV_DONTFORK\n";
   (void)!write(STDERR_FILENO, words, sizeof words - 1);
-  kill(root, SIGKILL);
+  if (getppid() == forker) kill(forker, SIGKILL);
   _exit(127);
 }
 
@@ -107,6 +108,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
 
 static void before_fork(void) {
   pthread_mutex_lock(&lock);
+  forker = getpid();
   size_t bytes = 0;
   for (size_t i = 0; i < used; ++i) bytes += blocks[i].bytes;
   if (mode == kNote && !in_child && bytes > noted_bytes) note("fork", noted_bytes = bytes);
@@ -137,10 +139,6 @@ __attribute__((constructor)) static void begin(void) {
   resolve();
   const char* const change = getenv("ZEROTAX_BEFORE_FORK");
   if (change == NULL) return;
-  char own[24];
-  snprintf(own, sizeof own, "%d", (int)getpid());
-  setenv("ZEROTAX_FORK_ROOT", own, 0);
-  root = atoi(getenv("ZEROTAX_FORK_ROOT"));
   if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) return;
   mode = strcmp(change, "note") == 0 ? kNote : strcmp(change, "dontfork") == 0 ? kDontFork : kOff;
 }
