@@ -26,7 +26,7 @@ foreach(target IN ITEMS fork-target run-metered zerotax-guest-init replay-calls 
     install(TARGETS ${target} RUNTIME DESTINATION ${private}/libexec LIBRARY DESTINATION ${private}/libexec)
   endif()
 endforeach()
-foreach(target IN ITEMS zerotax-record zerotax-marks largecache)
+foreach(target IN ITEMS zerotax-record zerotax-marks zerotax-dontfork largecache)
   install(TARGETS ${target} LIBRARY DESTINATION ${private}/lib)
 endforeach()
 # The library that lets the archive run with an older glibc; cmake/package.py copies it from the build.

@@ -114,7 +114,9 @@ std::string where(const Cow& cow) {
                             format_count(code->counts.copies));
 }
 
-std::vector<Answer::Step> steps(const Cow& cow) {
+}  // namespace
+
+std::vector<Answer::Step> cow_steps(const Cow& cow) {
   std::vector<Answer::Step> all;
   const std::string next = next_step(cow);
   if (!next.empty() && !cow.command.empty() && is_copied_by_runtime(cow)) {
@@ -128,8 +130,6 @@ std::vector<Answer::Step> steps(const Cow& cow) {
   return all;
 }
 
-}  // namespace
-
 Answer cow_answer(const Cow& cow) {
   Answer answer;
   answer.headline = headline(cow);
@@ -138,7 +138,7 @@ Answer cow_answer(const Cow& cow) {
   for (const std::string& sentence : {writers_sentence(cow), sharing_sentence(cow)}) {
     if (!sentence.empty()) answer.where += (answer.where.empty() ? "" : " ") + sentence;
   }
-  answer.steps = steps(cow);
+  answer.steps = cow_steps(cow);
   answer.warnings = cow_warnings(cow);
   answer.legend = certainty(cow);
   answer.more = "All processes, mappings and functions";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "base/lines.h"
@@ -272,11 +273,12 @@ std::string cow_text(const Cow& cow) {
       mappings.push_back({mapping_label(mapping), fmt::format(" of {}", process.pid), mapping.counts});
     }
   }
-  const std::string advice = copies_advice(cow);
+  const Answer next{.headline = "", .steps = cow_steps(cow)};
   std::vector<Row> code;
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
   return text + top("process", processes) + top("mapping", mappings) + top("code", code) + writers_table(cow) +
-         sharing_table(cow) + (advice.empty() ? "" : "\n" + wrap("Try next: " + advice, "", "  "));
+         sharing_table(cow) +
+         (next.steps.empty() ? "" : answer_text(next, SIZE_MAX).substr(1));  // without its empty headline
 }
 
 }  // namespace zerotax::cow

@@ -180,7 +180,10 @@ bool find_fork_changes(Advice& advice, TargetRunner& runner, const ForkHook& hoo
   if (run.end == MeteredRun::End::kStopped) return false;
   const std::vector<std::string> files =
       advice.recording ? advice.recording->files : std::vector<std::string>{advice.request.target.program};
-  advice.at_forks = fork_remedies(hook, hook.notes(), files);
+  const HookNotes notes = hook.notes();
+  if (advice.request.method.goal == Goal::kShared) advice.at_forks = fork_remedies(hook, notes, files);
+  add_dont_fork(hook, notes, runner.succeeded(run) && runner.same_output(),
+                advice.recording ? advice.recording->large_blocks_at : "", advice.at_forks);
   return true;
 }
 
@@ -223,7 +226,9 @@ Advice advise(const Request& request) {
   bool stopped = false;
   advice.recording = record_or_not(runner, {}, {}, stopped);
   std::optional<ForkHook> hook;
-  if (request.method.goal == Goal::kShared && !stopped) {
+  const bool costly_forks =
+      is_about_time(request.method.goal) && !request.frontier && advice.recording && advice.recording->forks_matter();
+  if ((request.method.goal == Goal::kShared || costly_forks) && !stopped) {
     stopped = !find_fork_changes(advice, runner, hook.emplace());
   }
   if (stopped) return advice;
@@ -238,9 +243,12 @@ Advice advise(const Request& request) {
       advice.frontier->most_extra_bytes = extra_bytes(request.max_memory, first.figures.peak_bytes);
     }
   } else if (!request.all && is_about_time(request.method.goal) && recording && nothing_to_gain(*recording)) {
-    advice.nothing_to_gain = advice.complete = true;
-    advice.catalogue = {};
-    return advice;
+    if (advice.at_forks.remedies.empty()) {
+      advice.nothing_to_gain = advice.complete = true;
+      advice.catalogue = {};
+      return advice;
+    }
+    others = {{}, {{"other allocators", "each cause of zeroing is below 1 % of CPU time"}}};
   }
   if (recording) advice.inside = record::allocators_inside(recording->files);
   if (request.allocators.empty()) leave_out(others, advice.allocator.name);

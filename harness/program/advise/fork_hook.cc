@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "files/output_file.h"
+#include "run/program_launch.h"
 
 namespace zerotax::advise {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr const char* kChanges = "ZEROTAX_BEFORE_FORK";
 constexpr const char* kPython = "PYTHONPATH";
 constexpr const char* kRuby = "RUBYOPT";
+constexpr const char* kPreload = "LD_PRELOAD";
+constexpr const char* kNotes = "ZEROTAX_FORK_NOTES";
 
 constexpr const char* kPythonHook = R"(
 # zerotax advise --goal shared puts this file first on PYTHONPATH. Before each fork, the file changes the garbage
@@ -126,6 +129,12 @@ void set_note(HookNotes& notes, const std::string& line) {
   std::string what;
   std::string version;
   words >> language >> what >> version;
+  if (language == "blocks") {
+    if (what == "read") notes.reads_large = true;
+    if (what == "fork")
+      notes.large_bytes = std::max<std::uint64_t>(notes.large_bytes, std::strtoull(version.c_str(), nullptr, 10));
+    return;
+  }
   const bool is_python = language == "python";
   if (what == "version") (is_python ? notes.python : notes.ruby) = version;
   if (what == "fork") (is_python ? notes.python_forks : notes.ruby_forks) = true;
@@ -142,7 +151,7 @@ std::string source_line(const std::vector<ForkChange>& changes) {
   if (changes.empty()) return "";
   std::string line = changes.front() <= ForkChange::kFreeze ? "import gc" : "";
   constexpr const char* kCalls[] = {"gc.disable()", "gc.collect(); gc.freeze()", "GC.start; GC.compact",
-                                    "Process.warmup"};  // in the order of ForkChange
+                                    "Process.warmup", "madvise(p, n, MADV_DONTFORK);"};  // in the order of ForkChange
   for (const ForkChange change : changes) {
     line += (line.empty() ? "" : "; ") + std::string(kCalls[static_cast<std::size_t>(change)]);
   }
@@ -154,7 +163,7 @@ std::vector<ForkChange> changes_in(const HookVariables& variables) {
   const auto found = variables.find(kChanges);
   if (found == variables.end()) return changes;
   for (const ForkChange change :
-       {ForkChange::kDisable, ForkChange::kFreeze, ForkChange::kCompact, ForkChange::kWarmup}) {
+       {ForkChange::kDisable, ForkChange::kFreeze, ForkChange::kCompact, ForkChange::kWarmup, ForkChange::kDontFork}) {
     // No word contains another word.
     if (found->second.find(word(change)) != std::string::npos) changes.push_back(change);
   }
@@ -178,16 +187,21 @@ ForkHook::ForkHook() {
 }
 
 HookVariables ForkHook::variables(ForkChange change) const {
-  HookVariables all = observing();
-  all.erase(change <= ForkChange::kFreeze ? kRuby : kPython);
-  all[kChanges] = word(change);
-  return all;
+  const char* const variable = change <= ForkChange::kFreeze     ? kPython
+                               : change == ForkChange::kDontFork ? kPreload
+                                                                 : kRuby;
+  return {{kChanges, word(change)}, {variable, observing()[variable]}};
 }
 
 HookVariables ForkHook::observing() const {
-  return {{kChanges, "note"},
-          {kPython, before_own(folder_.path(), kPython, ':')},
-          {kRuby, before_own("-r" + folder_.file("before_fork.rb"), kRuby, ' ')}};
+  HookVariables all{{kChanges, "note"},
+                    {kNotes, folder_.file("notes")},
+                    {kPython, before_own(folder_.path(), kPython, ':')},
+                    {kRuby, before_own("-r" + folder_.file("before_fork.rb"), kRuby, ' ')}};
+#ifdef ZEROTAX_HAS_PRELOADS
+  all[kPreload] = before_own(project_library("libzerotax-dontfork.so"), kPreload, ':');
+#endif
+  return all;
 }
 
 HookNotes ForkHook::notes() const {

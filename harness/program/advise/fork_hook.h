@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,14 +10,14 @@
 
 namespace zerotax::advise {
 
-/// A change that a program can make right before its forks, so that its processes share more memory.
-enum class ForkChange { kDisable, kFreeze, kCompact, kWarmup };
-ENUM_WORDS(ForkChange, "disable", "freeze", "compact", "warmup")
+/// A change that a program can make before its forks, so that its processes share more memory, or its forks copy less.
+enum class ForkChange { kDisable, kFreeze, kCompact, kWarmup, kDontFork };
+ENUM_WORDS(ForkChange, "disable", "freeze", "compact", "warmup", "dontfork")
 
 /// Returns the line to write in the program, such as "import gc; gc.disable()". The changes must be in one language.
 std::string source_line(const std::vector<ForkChange>& changes);
 
-/// Environment variables that load a hook into every Python or Ruby process of a program.
+/// Environment variables that load a hook into every Python or Ruby process of a program, or preload a library.
 using HookVariables = std::map<std::string, std::string>;
 
 /// Returns the changes that a hook makes.
@@ -26,7 +27,7 @@ std::vector<ForkChange> changes_in(const HookVariables& variables);
 bool can_join_hooks(const HookVariables& one, const HookVariables& other);
 HookVariables joined_hooks(const HookVariables& one, const HookVariables& other);
 
-/// The interpreters of a program, as a hook saw them.
+/// The interpreters and the large blocks of a program, as a hook saw them.
 struct HookNotes {
   std::string python;              ///< version of CPython; empty if no process loaded the hook
   bool python_can_freeze = false;  ///< whether gc.freeze and os.register_at_fork exist
@@ -37,10 +38,12 @@ struct HookNotes {
   bool ruby_can_compact = false;   ///< whether GC.compact exists
   bool ruby_can_warm_up = false;   ///< whether Process.warmup exists
   bool ruby_forks = false;         ///< whether a process forked
+  std::uint64_t large_bytes = 0;   ///< most bytes in blocks of 1 MiB or more that a process held at a fork
+  bool reads_large = false;        ///< whether a child of fork accessed such a block
 };
 
 /// Files that change how a program forks, without a change of the program. Python loads its hook as sitecustomize, from
-/// PYTHONPATH. Ruby loads its hook by RUBYOPT.
+/// PYTHONPATH. Ruby loads its hook by RUBYOPT. The library of preload/ tries MADV_DONTFORK.
 class ForkHook {
  public:
   /// Writes the files to a temporary folder.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/names.h"
+#include "base/units.h"
 
 namespace zerotax::advise {
 namespace {
@@ -24,6 +25,9 @@ constexpr ChangeTexts kTexts[] = {
      "the first fork waits for a collection and a compaction, and C extensions must support compaction"},
     {"Process.warmup before fork", "the objects that exist at the fork are old, and lie on fewer pages",
      "the first fork waits for a collection and a compaction"},
+    {"MADV_DONTFORK for large blocks",
+     "fork copies no page tables of blocks of 1 MiB or more, and writes copy no pages",
+     "a child that reads such a block is killed, and its system calls with the block fail with EFAULT"},
 };
 
 const char* name_of(ForkChange change) { return kTexts[static_cast<std::size_t>(change)].name; }
@@ -85,6 +89,23 @@ ForkRemedies fork_remedies(const ForkHook& hook, const HookNotes& notes, const s
     add(ForkChange::kWarmup, lacks(notes.ruby_can_warm_up, "Process.warmup", "3.3"));
   }
   return found;
+}
+
+void add_dont_fork(const ForkHook& hook, const HookNotes& notes, bool ended_well, const std::string& place,
+                   ForkRemedies& found) {
+  if (notes.large_bytes == 0) return;
+  if (notes.reads_large || !ended_well) {
+    found.not_tried.push_back({name_of(ForkChange::kDontFork),
+                               notes.reads_large ? "a child of fork reads or writes a block of 1 MiB or more"
+                                                 : "the program failed while its children could not read such blocks"});
+    return;
+  }
+  Remedy remedy = fork_remedy(hook, ForkChange::kDontFork);
+  remedy.words +=
+      fmt::format("; here {}{}{}", format_size(notes.large_bytes), place.empty() ? "" : ", mostly of ", place);
+  if (!notes.python.empty())
+    remedy.words += "; in Python, m.madvise(mmap.MADV_DONTFORK) does the same for an m of mmap.mmap";
+  found.remedies.push_back(remedy);
 }
 
 }  // namespace zerotax::advise

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/names.h"
+#include "base/size.h"
 #include "os/clock.h"
 #include "record/arena.h"
 #include "record/run.h"
@@ -24,17 +25,11 @@ double calls_of(const record::RecordedProcess& process) {
   return calls;
 }
 
-/// Returns the source line in which the program itself writes most zeros: the first frame with a line number, of the
-/// site with the most bytes.
-std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
-  const record::RecordedSite* worst = nullptr;
-  for (const record::RecordedSite& site : sites) {
-    const std::uint64_t most = worst == nullptr ? 0 : worst->zeroed_bytes;
-    if (site.kind == record::SiteKind::kByHand && site.zeroed_bytes > most) worst = &site;
-  }
-  if (worst == nullptr) return "";
+/// Returns the first frame of a site with a line number, or else the first function outside memset. Empty if the site
+/// has neither.
+std::string place_of(const record::RecordedSite& site) {
   std::string first;
-  for (const NamedFrame& frame : worst->frames) {
+  for (const NamedFrame& frame : site.frames) {
     const std::string function = frame.function.value_or("");
     if (frame.file && frame.line) return fmt::format("{}:{} ({})", *frame.file, *frame.line, function);
     if (first.empty() && !function.empty() && function != "memset" && frame.module) {
@@ -42,6 +37,16 @@ std::string worst_by_hand(const std::vector<record::RecordedSite>& sites) {
     }
   }
   return first;
+}
+
+/// Returns the place of the site for which `bytes` returns the most; empty if all return 0.
+std::string place_with_most(const std::vector<record::RecordedSite>& sites,
+                            std::uint64_t (*bytes)(const record::RecordedSite& site)) {
+  const record::RecordedSite* worst = nullptr;
+  for (const record::RecordedSite& site : sites) {
+    if (bytes(site) > (worst == nullptr ? 0 : bytes(*worst))) worst = &site;
+  }
+  return worst == nullptr ? "" : place_of(*worst);
 }
 
 /// Whether so much CPU time was not recorded that the shares of causes mean nothing.
@@ -103,7 +108,16 @@ Recording read(const record::Record& record) {
   recorded.by_hand_zeroed_bytes = record.totals.by_hand.zeroed_bytes;
   recorded.refilled_bytes = record.totals.kernel.refilled_bytes;
   recorded.kept_bytes = most_kept(record.processes);
-  recorded.by_hand_at = worst_by_hand(record.sites);
+  recorded.by_hand_at = place_with_most(record.sites, [](const record::RecordedSite& site) {
+    return site.kind == record::SiteKind::kByHand ? site.zeroed_bytes : 0;
+  });
+  recorded.large_blocks_at =
+      place_with_most(record.sites, [](const record::RecordedSite& site) { return site.live_bytes; });
+  if (record.forks) {
+    for (const record::ForkSiteRow& site : record.forks->sites) {
+      if (site.held_bytes.value_or(0) >= kMiB) recorded.fork_ns += site.call_ns.value_or(0);
+    }
+  }
   recorded.site = record::site_sentence(record, record::costly_rows(record.tax));
   return recorded;
 }
@@ -127,6 +141,10 @@ std::optional<double> Recorded::zeroing() const {
     if (!share(cause)) return std::nullopt;
   }
   return *share_of_cpu;
+}
+
+bool Recorded::forks_matter() const {
+  return static_cast<double>(fork_ns) >= kNoticed * static_cast<double>(tax.cpu_ns);
 }
 
 std::optional<Recording> record_target(TargetRunner& runner, const TargetRunner::Variables& variables,

@@ -16,6 +16,8 @@ struct Recorded : RecordedZeroing {
   bool threads = false;            ///< whether several threads of a process may have used the allocator
   double calls = 0;                ///< calls to functions of malloc's family in all recorded processes
   std::vector<std::string> files;  ///< programs and libraries that were seen, except allocators
+  std::string large_blocks_at;     ///< source line that allocated most large blocks at the peak; may be empty
+  std::uint64_t fork_ns = 0;       ///< time in forks at which the process held 1 MiB or more
   record::Tax tax;
 
   /// Returns the share of CPU time that a cause takes, from 0 to 1, or a lower bound of this share; std::nullopt if no
@@ -23,6 +25,8 @@ struct Recorded : RecordedZeroing {
   [[nodiscard]] std::optional<double> share(Cause cause) const;
   /// Returns the share of CPU time that all causes take together.
   [[nodiscard]] std::optional<double> zeroing() const;
+  /// Whether forks of processes that hold 1 MiB or more take enough time to matter.
+  [[nodiscard]] bool forks_matter() const;
 };
 using Recording = Measured<Recorded>;
 

@@ -97,7 +97,10 @@ std::string paste_text(const Remedy& remedy) {
 }
 
 bool can_combine(const Remedy& one, const Remedy& other) {
-  if (one.preload && other.preload) return false;
+  const auto preloads = [](const Remedy& remedy) {
+    return remedy.preload.has_value() || remedy.env.contains("LD_PRELOAD") || remedy.hook.contains("LD_PRELOAD");
+  };
+  if (preloads(one) && preloads(other)) return false;
   if (!one.launcher.empty() && !other.launcher.empty()) return false;
   if (!can_join_hooks(one.hook, other.hook)) return false;
   return std::all_of(one.env.begin(), one.env.end(), [&](const auto& entry) {

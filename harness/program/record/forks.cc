@@ -37,6 +37,7 @@ struct ForkSum {
   std::uint64_t allocated = 0;
   std::uint64_t changed_user = 0;
   std::uint64_t changed_session = 0;
+  std::uint64_t closed_range = 0;
 
   void add(const ForkSite& site) {
     calls += site.calls;
@@ -50,6 +51,7 @@ struct ForkSum {
     allocated += site.allocated;
     changed_user += site.new_user;
     changed_session += site.new_session;
+    closed_range += site.closed;
   }
 };
 
@@ -84,6 +86,7 @@ ForkSiteRow row_of(ForkKind kind, const ForkSum& sum, std::vector<NamedFrame> fr
   row.allocated = sum.allocated;
   row.changed_user = sum.changed_user;
   row.changed_session = sum.changed_session;
+  row.closed_range = sum.closed_range;
   row.need = need_of(kind, sum);
   row.frames = std::move(frames);
   return row;
@@ -120,6 +123,21 @@ bool is_python_subprocess(const ForkSiteRow& row) {
   });
 }
 
+/// Returns sentences that vfork or posix_spawn may suffice, with the attributes of posix_spawn that replace the child's
+/// calls.
+std::string cheaper_words(const ForkSiteRow& row) {
+  std::string text =
+      "The child neither allocates memory nor changes its user before it executes a program: vfork or posix_spawn may "
+      "suffice, and would copy no page tables.";
+  if (row.closed_range != 0) {
+    text += " posix_spawn_file_actions_addclosefrom_np() closes the descriptors (glibc 2.34).";
+  }
+  if (row.changed_session != 0) {
+    text += " POSIX_SPAWN_SETSID begins a session (glibc 2.26), POSIX_SPAWN_SETPGROUP a process group.";
+  }
+  return text;
+}
+
 /// Returns a sentence with the reason why the call needs fork, or with a cheaper call.
 std::string need_words(const ForkSiteRow& row) {
   const bool is_python = is_python_subprocess(row);
@@ -131,7 +149,7 @@ std::string need_words(const ForkSiteRow& row) {
     case ForkNeed::kUser:
       return is_python
                  ? "The options user=, group= or extra_groups= of subprocess prevent vfork."
-                 : "The child changes its user or group before it executes a program, which posix_spawn cannot do.";
+                 : "The child changes its user or groups before it executes a program, which posix_spawn cannot do.";
     case ForkNeed::kAllocated:
       return is_python
                  ? "The option preexec_fn= of subprocess prevents vfork."
@@ -139,10 +157,9 @@ std::string need_words(const ForkSiteRow& row) {
                    "vfork may.";
     case ForkNeed::kNothing:
       return is_python
-                 ? "Python 3.10 and later use vfork here, unless user=, group= or extra_groups= is given, or "
-                   "subprocess._USE_VFORK is False."
-                 : "The child neither allocates memory nor changes its user before it executes a program: vfork or "
-                   "posix_spawn may suffice, and would copy no page tables.";
+                 ? "Python 3.10 and later, except 3.12.0, use vfork here, unless user=, group= or extra_groups= is "
+                   "given, or subprocess._USE_VFORK is False."
+                 : cheaper_words(row);
   }
   return "";
 }

@@ -50,12 +50,15 @@ struct ForkSiteRow {
   FIELD(Measured<std::uint64_t>, exec_after_ns, "Average nanoseconds from the call to the exec.");
   FIELD(std::uint64_t, allocated, "The part of `execs` in which the child allocated memory before the exec.");
   FIELD(std::uint64_t, changed_user,
-        "The part of `execs` in which the child changed its user or group before the exec.");
+        "The part of `execs` in which the child changed its user, group or supplementary groups before the exec.");
   FIELD(std::uint64_t, changed_session,
         "The part of `execs` in which the child began a session or a process group before the exec.");
+  FIELD(std::uint64_t, closed_range,
+        "The part of `execs` in which the child called close_range or closefrom before the exec.");
   FIELD(ForkNeed, need,
         "Reason why the call is fork and not vfork. `shares_memory`: the call copied no page tables. `continues`: no "
-        "child executed a program. `changed_user`: a child changed its user or group before its exec. `allocated`: a "
+        "child executed a program. `changed_user`: a child changed its user, group or supplementary groups before its "
+        "exec. `allocated`: a "
         "child allocated memory before its exec. `nothing`: no child did either, so that vfork or posix_spawn may "
         "suffice.");
   FIELD(std::vector<NamedFrame>, frames, "Frames of the call stack, innermost first.");

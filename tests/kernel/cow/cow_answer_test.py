@@ -46,4 +46,4 @@ def test_it_names_the_child_the_place_and_the_next_command():
 
 def test_full_has_every_table():
     text = cow("--full", "--read", REFERENCE / "prefork.json").stdout
-    assert all(f"  {heading}\n" in text for heading in ("process", "mapping", "code")) and "Try next: " in text
+    assert all(f"  {heading}\n" in text for heading in ("process", "mapping", "code")) and "\nTry:   have" in text

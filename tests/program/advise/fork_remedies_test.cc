@@ -76,6 +76,27 @@ TEST(ForkRemedies, CanBeCombinedWithinPythonAndWithSettings) {
   EXPECT_EQ(combined(arena, freeze).source, freeze.source);
 }
 
+TEST(ForkRemedies, KeepLargeBlocksOutOfChildrenThatDoNotReadThem) {
+  const ForkHook hook;
+  HookNotes notes;
+  ForkRemedies found;
+  add_dont_fork(hook, notes, true, "", found);
+  EXPECT_TRUE(found.remedies.empty() && found.not_tried.empty());
+  notes.large_bytes = 64 << 20;
+  add_dont_fork(hook, notes, true, "main.c:3 (main)", found);
+  ASSERT_EQ(names(found), std::vector<std::string>{"MADV_DONTFORK for large blocks"});
+  const Remedy& remedy = found.remedies.front();
+  EXPECT_EQ(remedy.source, "madvise(p, n, MADV_DONTFORK);");
+  EXPECT_NE(remedy.words.find("here 64 MiB, mostly of main.c:3 (main)"), std::string::npos);
+  EXPECT_EQ(environment_of(remedy).at("ZEROTAX_BEFORE_FORK"), "dontfork");
+  EXPECT_FALSE(can_combine(remedy, fork_remedy(hook, ForkChange::kFreeze)));
+  add_dont_fork(hook, notes, false, "", found);
+  notes.reads_large = true;
+  add_dont_fork(hook, notes, true, "", found);
+  ASSERT_EQ(found.not_tried.size(), 2U);
+  EXPECT_EQ(found.not_tried.back().why, "a child of fork reads or writes a block of 1 MiB or more");
+}
+
 TracedProcess traced(pid_t pid, pid_t parent, std::uint64_t copied, std::uint64_t of_files = 0) {
   TracedProcess process;
   process.pid = pid;

@@ -8,13 +8,14 @@ import textwrap
 
 import pytest
 from advising import PROGRAMS, advise
-from conftest import NOBODY, SOURCE, is_na, mostly_long, open_to_nobody, skip_if_unreadable, zerotax
+from conftest import BUILD, NOBODY, SOURCE, clean_environment, is_na, mostly_long, open_to_nobody, skip_if_unreadable, zerotax
 from python_lists import FORKED_LISTS, PYTHON
 
 RUBY = "/usr/bin/ruby"
 SHARED = ["--goal", "shared", "--rounds", "10"]
 MIB = 1 << 20
 FREEZE, DISABLE = "gc.freeze() before fork", "gc.disable() before fork"
+DONTFORK = "MADV_DONTFORK for large blocks"
 with_setpriv = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None,
                                   reason="only root, with setpriv, can become nobody")
 
@@ -126,6 +127,48 @@ def test_copies_equal_the_private_memory_of_the_children(tmp_path):
     others = copies(found)["copied_bytes"] - copies(found)["by_first_bytes"]
     assert 16 * MIB <= others <= 16 * MIB + 4 * 40 * 4096
     assert abs(private - others) < 4 * 20 * 4096, (private, copies(found))
+
+
+@pytest.fixture(scope="module", name="holder")
+def program_that_holds_a_block(tmp_path_factory):
+    program = tmp_path_factory.mktemp("holder") / "holder"
+    subprocess.run(["gcc", "-O1", "-g", "-o", program, pathlib.Path(__file__).parent / "holder.c"], check=True, timeout=60)
+    return program
+
+
+@pytest.mark.parametrize("way", mostly_long(["exec", "end", "free"], ["exec"], "a search with ten rounds"))
+def test_a_block_that_no_child_reads_gets_dontfork(holder, way):
+    found = advise(holder, way, options=SHARED)
+    assert (found.status, found.advice["remedy"]) == (0, DONTFORK), found.out
+    assert found.advice["source"] == "madvise(p, n, MADV_DONTFORK);" and found.advice["line"] is None
+    assert "\nWrite before the forks:\nmadvise(p, n, MADV_DONTFORK);\n" in found.out
+    row = found.remedy(DONTFORK)
+    # The parent copies 4 MiB of the block after each of 20 forks.
+    assert copies(found)["copied_bytes"] >= 80 * MIB
+    assert row["verdict"] == "LESS" and row["ratios"]["shared"]["high"] < 0.3, row
+    assert "here 64 MiB, mostly of " in row["words"] and "holder.c:" in row["words"], row["words"]
+
+
+def test_a_block_that_children_read_does_not_get_dontfork(holder):
+    found = advise(holder, "read", options=SHARED)
+    assert found.why_not_tried(DONTFORK) == "a child of fork reads or writes a block of 1 MiB or more"
+    assert "source" not in found.advice, found.out
+
+
+def test_a_child_that_reads_a_block_ends_the_trial(holder):
+    library = BUILD / "lib" / "libzerotax-dontfork.so"
+    for way, status in (("read", -9), ("free", 0), ("exec", 0)):
+        done = subprocess.run([holder, way], env=clean_environment(LD_PRELOAD=library, ZEROTAX_BEFORE_FORK="dontfork"),
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, (way, done.stderr)
+        assert (done.stderr == "zerotax: a child of fork uses a block with MADV_DONTFORK\n") == (way == "read")
+
+
+def test_costly_forks_get_dontfork_for_the_goal_cpu(holder):
+    found = advise(holder, "exec", options=["--settings-only", "--rounds", "10"])
+    row = found.remedy(DONTFORK)
+    assert row["runs"] >= 1 and row["verdict"] in ("FASTER", "SAME", "AMBIGUOUS", "SLOWER"), row
+    assert row["source"] == "madvise(p, n, MADV_DONTFORK);"
 
 
 @with_setpriv

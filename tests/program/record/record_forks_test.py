@@ -73,6 +73,8 @@ def check_sums(forks):
     ("fork-exec", "fork", "nothing", COPIES),
     ("fork-allocate", "fork", "allocated", COPIES),
     ("fork-session", "fork", "nothing", COPIES),
+    ("fork-close-range", "fork", "nothing", COPIES),
+    ("fork-closefrom", "fork", "nothing", COPIES),
     ("vfork", "vfork", "shares_memory", WAITS),
     ("spawn", "posix_spawn", "shares_memory", WAITS),
     ("popen", "posix_spawn", "shares_memory", WAITS),
@@ -95,16 +97,20 @@ def test_each_way_to_start_a_process_is_counted(starts, way, kind, need, kernel)
         assert site["execs"] == (0 if way == "fork" else CALLS)
     assert is_na(site["call_ns"]) == (way == "system")
     assert site["changed_session"] == (CALLS if way == "fork-session" else 0)
+    closes = way in ("fork-close-range", "fork-closefrom")
+    assert site["closed_range"] == (CALLS if closes else 0)
+    assert ("addclosefrom_np" in text, "POSIX_SPAWN_SETSID" in text) == (closes, way == "fork-session")
     if os.geteuid() == 0:
         assert by_kernel(forks) == {kernel: CALLS} == traced(starts, way, CALLS)
     assert f"{kind} " in text and "starts.c:" in text
 
 
 @pytest.mark.timeout(120)
-def test_a_child_that_changes_its_group_needs_a_fork(starts):
+@pytest.mark.parametrize("way", ["fork-user", "fork-groups"])
+def test_a_child_that_changes_its_groups_needs_a_fork(starts, way):
     if os.geteuid() != 0:
         pytest.skip("root only")
-    [site] = recorded(starts, "fork-user", CALLS)[0]["forks"]["sites"]
+    [site] = recorded(starts, way, CALLS)[0]["forks"]["sites"]
     assert (site["need"], site["changed_user"], site["execs"]) == ("changed_user", CALLS, CALLS)
 
 
@@ -156,6 +162,8 @@ PYTHON_WAYS = [
     ("subprocess.run(['/bin/true'], close_fds=False)", "posix_spawn", "shares_memory", ""),
     ("subprocess.run(['true'], preexec_fn=lambda: None)", "fork", "allocated", "preexec_fn="),
     ("subprocess.run(['true'], user=65534)", "fork", "changed_user", "user="),
+    ("subprocess.run(['true'], extra_groups=[65534])", "fork", "changed_user", "extra_groups="),
+    ("subprocess._USE_VFORK = False; subprocess.run(['true'])", "fork", "nothing", "_USE_VFORK"),
     ("os.system('true')", "posix_spawn", "shares_memory", ""),
     ("os.waitpid(os.fork() or os._exit(0), 0)", "fork", "continues", "zerotax cow"),
 ]
@@ -164,8 +172,8 @@ PYTHON_WAYS = [
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("statement, kind, need, words", PYTHON_WAYS)
 def test_python_says_why_it_used_fork(statement, kind, need, words):
-    if not os.path.exists(PYTHON) or ("user=" in statement and os.geteuid() != 0):
-        pytest.skip("needs Debian's python3, and root for user=")
+    if not os.path.exists(PYTHON) or (need == "changed_user" and os.geteuid() != 0):
+        pytest.skip("needs Debian's python3, and root for user= and extra_groups=")
     script = f"import os, subprocess\nfor _ in range({CALLS}): {statement}"
     document, text = recorded(PYTHON, "-c", script)
     forks = document["forks"]
@@ -192,6 +200,53 @@ def test_other_languages_start_as_many_processes_as_strace_sees(program, words):
     assert forks["processes"] >= CALLS
     if os.geteuid() == 0:
         assert by_kernel(forks) == seen
+
+
+GO_CALLS = 100
+GO = """package main
+// #include <stdlib.h>
+import "C"
+import "os/exec"
+func main() {
+    C.free(C.malloc(10))
+    for i := 0; i < %d; i++ {
+        if exec.Command("/bin/true").Run() != nil { panic("no /bin/true") }
+    }
+}
+""" % GO_CALLS
+
+
+@pytest.fixture(scope="module", name="go_programs")
+def programs_of_go(tmp_path_factory):
+    """Returns a folder with the programs `dynamic`, which contains C, and `static`."""
+    if shutil.which("go") is None:
+        pytest.skip("go is missing: run ./run install")
+    folder = tmp_path_factory.mktemp("go")
+    for name, text in (("dynamic", GO), ("static", GO.replace('import "C"', "").replace("C.free(C.malloc(10))", ""))):
+        (folder / f"{name}.go").write_text(text)
+        subprocess.run(["go", "build", "-o", name, f"{name}.go"], cwd=folder, check=True, timeout=300,
+                       env=clean_environment(HOME=str(folder), GOCACHE=str(folder / "cache"), GO111MODULE="off",
+                                             CGO_ENABLED=str(int(name == "dynamic"))))
+    return folder
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("prefix", [(), NOBODY], ids=["root", "user"])
+@pytest.mark.parametrize("linked", ["dynamic", "static"])
+def test_programs_of_go_start_as_many_processes_as_strace_sees(go_programs, linked, prefix):
+    if prefix and os.geteuid() != 0:
+        pytest.skip("root only")
+    with open_folder() as folder:
+        program = shutil.copy(go_programs / linked, folder)
+        forks = recorded(program, prefix=prefix)[0]["forks"]
+        seen = traced(program)
+    # Go makes its system calls itself, so the library sees no call.
+    assert (forks["calls"], forks["sites"]) == (0, [])
+    assert forks["processes"] == sum(seen.values()) >= GO_CALLS
+    if prefix or os.geteuid() != 0:
+        assert is_na(forks["by_kernel"])
+    else:
+        assert by_kernel(forks) == seen and seen[WAITS] >= GO_CALLS
 
 
 @pytest.mark.timeout(180)

@@ -353,8 +353,9 @@ struct ForkSite {
   std::atomic<std::uint64_t> exec_ns;     ///< sum of the times from call to exec
   // The parts of `execs` in which the child did something between fork and exec:
   std::atomic<std::uint64_t> allocated;    ///< allocated memory
-  std::atomic<std::uint64_t> new_user;     ///< changed its user or group
+  std::atomic<std::uint64_t> new_user;     ///< changed its user, group or supplementary groups
   std::atomic<std::uint64_t> new_session;  ///< began a session or a process group
+  std::atomic<std::uint64_t> closed;       ///< closed a range of descriptors
 };
 
 struct Arena {

@@ -43,6 +43,8 @@ struct RealExec {
   void* vfork;
   int (*system)(const char*);
   std::FILE* (*popen)(const char*, const char*);
+  int (*close_range)(unsigned, unsigned, int);  ///< nullptr before glibc 2.34
+  void (*closefrom)(int);                       ///< nullptr before glibc 2.34
 };
 RealExec real_exec{};
 
@@ -59,6 +61,8 @@ RealExec real_exec{};
   find("clone", real_exec.clone);
   find("system", real_exec.system);
   find("popen", real_exec.popen);
+  find("close_range", real_exec.close_range);
+  find("closefrom", real_exec.closefrom);
   real_exec.vfork = find_next("vfork");
 }
 
@@ -323,6 +327,20 @@ ZEROTAX_EXPORT std::FILE* popen(const char* command, const char* mode) {
   std::FILE* const pipe = real_exec.popen(command, mode);
   end_fork(pipe != nullptr);
   return pipe;
+}
+
+ZEROTAX_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
+  resolve_if_early();
+  note_closed_range();
+  if (real_exec.close_range != nullptr) return real_exec.close_range(first, last, flags);
+  errno = ENOSYS;
+  return -1;
+}
+
+ZEROTAX_EXPORT void closefrom(int first) noexcept {
+  resolve_if_early();
+  note_closed_range();
+  if (real_exec.closefrom != nullptr) real_exec.closefrom(first);
 }
 
 namespace {

@@ -20,11 +20,24 @@ struct Identity {
   uid_t effective_user;
   gid_t group;
   gid_t effective_group;
+  std::uint64_t groups;  ///< hash of the supplementary groups; if there are more than 64, their number
   pid_t session;
   pid_t process_group;
 };
 
-Identity own_identity() { return {::getuid(), ::geteuid(), ::getgid(), ::getegid(), ::getsid(0), ::getpgid(0)}; }
+std::uint64_t hash_of_groups() {
+  constexpr int kMostGroups = 64;
+  gid_t groups[kMostGroups];
+  const int count = ::getgroups(kMostGroups, &groups[0]);
+  if (count < 0) return static_cast<std::uint64_t>(::getgroups(0, nullptr));
+  std::uint64_t hash = static_cast<std::uint64_t>(count);
+  for (int i = 0; i < count; ++i) hash = (hash ^ groups[i]) * 0x100000001b3;  // FNV-1a
+  return hash;
+}
+
+Identity own_identity() {
+  return {::getuid(), ::geteuid(), ::getgid(), ::getegid(), hash_of_groups(), ::getsid(0), ::getpgid(0)};
+}
 
 struct ForkCall {
   ForkSite* site;
@@ -36,6 +49,8 @@ struct ForkCall {
 constinit thread_local ForkCall fork_call [[gnu::tls_model("initial-exec")]]{};
 /// The call that started this process, if this process is a child of fork.
 ForkCall origin{};
+/// Whether this process, a child of fork, has closed a range of descriptors.
+bool has_closed_range = false;
 
 ForkSite* current_fork_site(ForkKind kind) {
   ForkSite* site = nullptr;
@@ -99,6 +114,12 @@ void end_fork(bool started, bool timed) {
 void note_fork_in_child() {
   origin = fork_call;
   fork_call.site = nullptr;
+  has_closed_range = false;
+}
+
+void note_closed_range() {
+  // A child of vfork shares this variable with its parent, and runs within its parent's call.
+  if (origin.site != nullptr && fork_call.site == nullptr) has_closed_range = true;
 }
 
 ExecOfFork note_exec_of_fork() {
@@ -106,20 +127,24 @@ ExecOfFork note_exec_of_fork() {
   if (call.site == nullptr) return {};
   const int saved = errno;
   ExecOfFork exec{call.site, static_cast<std::uint64_t>(std::max<std::int64_t>(0, monotonic_ns() - call.began_ns)),
-                  false, false, false};
+                  false,     false,
+                  false,     false};
   if (exec.site->kind == ForkKind::kFork) {
     const Identity now = own_identity();
     const Identity& before = call.identity;
     exec.allocated = has_allocated();
     exec.new_user = now.user != before.user || now.effective_user != before.effective_user ||
-                    now.group != before.group || now.effective_group != before.effective_group;
+                    now.group != before.group || now.effective_group != before.effective_group ||
+                    now.groups != before.groups;
     exec.new_session = now.session != before.session || now.process_group != before.process_group;
+    exec.closed = has_closed_range;
   }
   ++exec.site->execs;
   exec.site->exec_ns += exec.ns;
   exec.site->allocated += exec.allocated ? 1 : 0;
   exec.site->new_user += exec.new_user ? 1 : 0;
   exec.site->new_session += exec.new_session ? 1 : 0;
+  exec.site->closed += exec.closed ? 1 : 0;
   errno = saved;
   return exec;
 }
@@ -131,6 +156,7 @@ void take_back(const ExecOfFork& exec) {
   exec.site->allocated -= exec.allocated ? 1 : 0;
   exec.site->new_user -= exec.new_user ? 1 : 0;
   exec.site->new_session -= exec.new_session ? 1 : 0;
+  exec.site->closed -= exec.closed ? 1 : 0;
 }
 
 }  // namespace zerotax::record

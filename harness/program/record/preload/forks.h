@@ -17,6 +17,8 @@ void end_fork(bool started, bool timed = true);
 
 /// Call this in a child of fork.
 void note_fork_in_child();
+/// Call this when the process closes a range of descriptors.
+void note_closed_range();
 
 /// An exec that was added to the site that started the process. If the exec fails, its count is taken back.
 struct ExecOfFork {
@@ -25,6 +27,7 @@ struct ExecOfFork {
   bool allocated;
   bool new_user;
   bool new_session;
+  bool closed;
 };
 /// Call this in any process before it executes a program.
 ExecOfFork note_exec_of_fork();

@@ -1,5 +1,6 @@
 /* Starts COUNT processes in one WAY, one at a time, and waits for each. The process holds 8 MiB. */
 #define _GNU_SOURCE
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -33,6 +34,10 @@ __attribute__((noinline)) static pid_t fork_here(const char* way) {
     free(block);
   }
   if (strcmp(way, "fork-session") == 0) setsid();
+  if (strcmp(way, "fork-close-range") == 0) close_range(3, ~0U, 0);
+  if (strcmp(way, "fork-closefrom") == 0) closefrom(3);
+  const gid_t other = 65534;
+  if (strcmp(way, "fork-groups") == 0 && setgroups(1, &other) != 0) _exit(2);
   if (strcmp(way, "fork-user") == 0 && setgid(65534) != 0) _exit(2);
   if (strcmp(way, "fork") != 0) execv("/bin/true", kTrue);
   _exit(0);
