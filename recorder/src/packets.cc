@@ -29,8 +29,8 @@ void set_limit(const Ring& ring, zerotax_lane& lane, char* limit) {
   if (process.generation.load() != ring.generation) __atomic_store_n(&lane.limit, nullptr, __ATOMIC_SEQ_CST);
 }
 
-/// Drops the oldest packet that the drain has not taken. Counts its records first: if the process is killed in between,
-/// the reader leaves the packet out, and its records must be among the lost ones.
+/// Drops the oldest packet that the drain has not taken. The records are counted before `consumed` changes, so that a
+/// dropped packet is always in the count.
 void overwrite_oldest(const Ring& ring, LaneFile& lane) {
   std::uint64_t oldest = shared(lane.consumed).load();
   const std::uint64_t records = count_records(slot_of(ring, lane, oldest));

@@ -102,7 +102,7 @@ def test_every_figure_is_the_one_of_this_machine(here, folder, release, name, us
 
 # Allocators for which userfaultfd works without privileges, as on Linux 5.11.
 SERVED = {"uffd_copy", "uffd_zeropage", "uffd_move", "at_first_touch_uffd"}
-# Truths of allocators under these kernels. All four keep soft-dirty bits, which find stores if an allocator denies
+# Expected results on these kernels. All four kernels keep soft-dirty bits, which find stores if an allocator denies
 # userfaultfd. On an emulated processor, zerotax may still be reading pages when the other thread stores its zeros.
 THERE = TRUTH | {
     "denies_userfaultfd": INLINE, "denies_ioctl": INLINE,

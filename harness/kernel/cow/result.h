@@ -322,7 +322,7 @@ std::string cow_text(const Cow& cow);
 /// The default output, which fits one screen.
 Answer cow_answer(const Cow& cow);
 
-/// The next steps: a search for a remedy if a runtime made the copies, advice, and a comparison of snapshots.
+/// Returns the next steps: a search for a remedy if a runtime made the copies, advice, and a comparison of snapshots.
 std::vector<Answer::Step> cow_steps(const Cow& cow);
 
 /// Sentences that affect how the counts must be read, the most severe first.

@@ -278,7 +278,8 @@ std::string cow_text(const Cow& cow) {
   for (const Code& each : cow.code) code.push_back({code_label(each), "", each.counts});
   return text + top("process", processes) + top("mapping", mappings) + top("code", code) + writers_table(cow) +
          sharing_table(cow) +
-         (next.steps.empty() ? "" : answer_text(next, SIZE_MAX).substr(1));  // without its empty headline
+         (next.steps.empty() ? ""
+                             : answer_text(next, SIZE_MAX).substr(1));  // omits the line break after the empty headline
 }
 
 }  // namespace zerotax::cow

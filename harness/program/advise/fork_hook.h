@@ -10,7 +10,7 @@
 
 namespace zerotax::advise {
 
-/// A change that a program can make before its forks, so that its processes share more memory, or its forks copy less.
+/// A change before forks that lets processes share more memory, or lets fork copy less.
 enum class ForkChange { kDisable, kFreeze, kCompact, kWarmup, kDontFork };
 ENUM_WORDS(ForkChange, "disable", "freeze", "compact", "warmup", "dontfork")
 
@@ -38,8 +38,8 @@ struct HookNotes {
   bool ruby_can_compact = false;   ///< whether GC.compact exists
   bool ruby_can_warm_up = false;   ///< whether Process.warmup exists
   bool ruby_forks = false;         ///< whether a process forked
-  std::uint64_t large_bytes = 0;   ///< most bytes in blocks of 1 MiB or more that a process held at a fork
-  bool reads_large = false;        ///< whether a child of fork accessed such a block
+  std::uint64_t large_bytes = 0;   ///< maximum bytes in blocks of 1 MiB or more at a fork
+  bool reads_large = false;        ///< whether a child of fork accessed a block of 1 MiB
 };
 
 /// Files that change how a program forks, without a change of the program. Python loads its hook as sitecustomize, from

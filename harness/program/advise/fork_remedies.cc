@@ -27,7 +27,7 @@ constexpr ChangeTexts kTexts[] = {
      "the first fork waits for a collection and a compaction"},
     {"MADV_DONTFORK for large blocks",
      "fork copies no page tables of blocks of 1 MiB or more, and writes copy no pages",
-     "a child that reads such a block is killed, and its system calls with the block fail with EFAULT"},
+     "a child that accesses a large block is killed, and system calls of a child on a large block fail with EFAULT"},
 };
 
 const char* name_of(ForkChange change) { return kTexts[static_cast<std::size_t>(change)].name; }
@@ -95,16 +95,18 @@ void add_dont_fork(const ForkHook& hook, const HookNotes& notes, bool ended_well
                    ForkRemedies& found) {
   if (notes.large_bytes == 0) return;
   if (notes.reads_large || !ended_well) {
-    found.not_tried.push_back({name_of(ForkChange::kDontFork),
-                               notes.reads_large ? "a child of fork reads or writes a block of 1 MiB or more"
-                                                 : "the program failed while its children could not read such blocks"});
+    found.not_tried.push_back(
+        {name_of(ForkChange::kDontFork),
+         notes.reads_large
+             ? "a child of fork reads or writes a block of 1 MiB or more"
+             : "the program failed, or changed its output, when large blocks were protected in children of fork"});
     return;
   }
   Remedy remedy = fork_remedy(hook, ForkChange::kDontFork);
   remedy.words +=
       fmt::format("; here {}{}{}", format_size(notes.large_bytes), place.empty() ? "" : ", mostly of ", place);
   if (!notes.python.empty())
-    remedy.words += "; in Python, m.madvise(mmap.MADV_DONTFORK) does the same for an m of mmap.mmap";
+    remedy.words += "; in Python, objects of mmap.mmap have the same call: m.madvise(mmap.MADV_DONTFORK)";
   found.remedies.push_back(remedy);
 }
 

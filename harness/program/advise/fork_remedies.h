@@ -21,8 +21,8 @@ struct ForkRemedies {
 ForkRemedies fork_remedies(const ForkHook& hook, const HookNotes& notes, const std::vector<std::string>& files);
 
 /// Adds the remedy to keep large blocks out of the children, or the reason why it is not tried. Adds nothing if no
-/// process holds large blocks at a fork. `ended_well` tells whether the run under the hook succeeded. `place` is the
-/// source line that allocated most of the blocks; it may be empty.
+/// process holds large blocks at a fork. `ended_well`: the run under the hook succeeded, with the same output. `place`
+/// is where most blocks were allocated; it may be empty.
 void add_dont_fork(const ForkHook& hook, const HookNotes& notes, bool ended_well, const std::string& place,
                    ForkRemedies& found);
 

@@ -25,8 +25,8 @@ double calls_of(const record::RecordedProcess& process) {
   return calls;
 }
 
-/// Returns the first frame of a site with a line number, or else the first function outside memset. Empty if the site
-/// has neither.
+/// Returns the innermost frame that has a line number, else the innermost function except memset, else an empty
+/// string.
 std::string place_of(const record::RecordedSite& site) {
   std::string first;
   for (const NamedFrame& frame : site.frames) {
@@ -39,7 +39,7 @@ std::string place_of(const record::RecordedSite& site) {
   return first;
 }
 
-/// Returns the place of the site for which `bytes` returns the most; empty if all return 0.
+/// Returns the place of the site with the most `bytes`. The place is empty if `bytes` is 0 for all sites.
 std::string place_with_most(const std::vector<record::RecordedSite>& sites,
                             std::uint64_t (*bytes)(const record::RecordedSite& site)) {
   const record::RecordedSite* worst = nullptr;

@@ -17,7 +17,7 @@ struct Recorded : RecordedZeroing {
   double calls = 0;                ///< calls to functions of malloc's family in all recorded processes
   std::vector<std::string> files;  ///< programs and libraries that were seen, except allocators
   std::string large_blocks_at;     ///< source line that allocated most large blocks at the peak; may be empty
-  std::uint64_t fork_ns = 0;       ///< time in forks at which the process held 1 MiB or more
+  std::uint64_t fork_ns = 0;       ///< time in fork calls of sites whose processes held 1 MiB on average
   record::Tax tax;
 
   /// Returns the share of CPU time that a cause takes, from 0 to 1, or a lower bound of this share; std::nullopt if no

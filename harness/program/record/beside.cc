@@ -68,7 +68,8 @@ Count exit_ns(const SeenRun& seen, std::uint64_t waited, const std::vector<NotFo
   return waited - until_end;
 }
 
-/// Returns the bytes that fork itself copied: without a fault, fork copies pages that are pinned for a device.
+/// Returns 0 without forks. Otherwise, the bytes that fork itself copied are unknown, because fork copies pages that
+/// are pinned for a device without a fault.
 BesideRow copied_in_fork(const std::vector<const ProcessSlot*>& processes) {
   std::uint64_t pinned = 0;
   bool forked = false;

@@ -9,8 +9,8 @@
 
 namespace zerotax::record {
 
-/// Returns the costs of a run that its share of CPU time does not include: shared memory, zero pages, copies in fork,
-/// freeing memory at exit, and waiting for a quota. `missed` are the programs that recorded nothing.
+/// Returns the costs that the share of CPU time omits: shared memory, zero pages, copies in fork, freeing memory at
+/// exit, and waiting for a quota. `missed` are the programs that recorded nothing.
 std::vector<BesideRow> beside_of(const SeenRun& seen, const RunWatch* watch, const RecordArena& arena,
                                  const ForegroundResult& run, const std::vector<NotFollowed>& missed);
 

@@ -123,8 +123,7 @@ bool is_python_subprocess(const ForkSiteRow& row) {
   });
 }
 
-/// Returns sentences that vfork or posix_spawn may suffice, with the attributes of posix_spawn that replace the child's
-/// calls.
+/// Returns advice to use vfork or posix_spawn, and names the features of posix_spawn that replace the child's calls.
 std::string cheaper_words(const ForkSiteRow& row) {
   std::string text =
       "The child neither allocates memory nor changes its user before it executes a program: vfork or posix_spawn may "

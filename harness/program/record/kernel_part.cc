@@ -200,7 +200,7 @@ Count peak_of(const std::vector<const RecordedProcess*>& processes) {
     const auto peak = static_cast<std::int64_t>(process->kernel.peak_bytes.value_or(0));
     const auto raise = [&](std::int64_t& most) { most = std::max(most, peak); };
     if (process->began == Began::kFork) raise(of_children[process->parent_pid]);
-    // A quiet child holds what its parent held at the fork.
+    // A quiet child holds the same memory as its parent at the fork.
     if (process->quiet_children != 0) raise(of_children[process->pid]);
   }
   for (const RecordedProcess* process : processes) {

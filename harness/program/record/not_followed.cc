@@ -128,7 +128,7 @@ std::vector<NotFollowed> not_followed(const SeenRun& seen, const RecordArena& ar
     const ProcessSlot*& known = last[watch->counts(*slot)];
     if (known == nullptr || known->started_ns < slot->started_ns) known = slot;
   }
-  // The recording of another process includes a process that ran only in that process's memory, and a quiet child.
+  // Sharers that ran only in another process's memory, and quiet children, are part of the other process's recording.
   std::set<const ProcessCounts*> sharers;
   for (const ProcessSlot* slot : processes) {
     const SeenRun::Sharers& part = seen.sharers(*slot);

@@ -122,8 +122,8 @@ std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, s
   return use;
 }
 
-/// Finds the children of fork that recorded nothing but their end (quiet_child.h), among the processes that the kernel
-/// counted.
+/// Finds quiet children (quiet_child.h) among the processes that the kernel counted: children without a slot, an exec,
+/// or the record of a sharer.
 void SeenRun::find_quiet(const ProcessSlot& slot, Sharers& sharers) const {
   const Holdings& holdings = slot.holdings;
   const std::uint64_t without_exec = less(holdings.quiet_begun, holdings.quiet_execs);
@@ -138,11 +138,11 @@ void SeenRun::find_quiet(const ProcessSlot& slot, Sharers& sharers) const {
     if (recorded || shared_use(each.pid, each.began_ns, kEndOfTime_ns)) continue;
     counted = counted && each.ended && each.minor_faults;
     faults += each.minor_faults.value_or(0);
-    // A child that still runs is reported as such.
+    // not_followed() reports children that still run.
     if (each.ended) sharers.quiet.push_back(&each);
   }
   if (counted && sharers.quiet.size() == without_exec) sharers.unseen_faults = faults;
-  // Otherwise, some of these children are of another kind.
+  // If the kernel counted more children than the process had quiet children, some are of another kind.
   if (sharers.quiet.size() > without_exec) sharers.quiet.clear();
 }
 

@@ -19,8 +19,8 @@ inline constexpr const char* kUnseenSharers =
 
 /// Reason why the memory and faults of a process and its children are unknown.
 inline constexpr const char* kUnseenChildren =
-    "a child of fork was killed, or still runs, before it allocated memory: the CPU time, faults and memory of that "
-    "child are unknown";
+    "a child of fork that had not allocated memory was killed, or still runs: its CPU time, faults and memory are "
+    "unknown";
 
 /// A recorded run, from the data of the recording library and of the kernel.
 class SeenRun {
@@ -34,10 +34,10 @@ class SeenRun {
                                                    ///< counts were closed
     bool faults_known = true;                      ///< whether `faults` and `cpu_ns` include all sharers
     std::vector<const ProcessCounts*> unreported;  ///< sharers that only the kernel counted
-    /// Children of fork without a slot. `faults` and `cpu_ns` include those that recorded their end.
+    /// Ended quiet children that the kernel counted. `faults` and `cpu_ns` include children that recorded their end.
     std::vector<const ProcessCounts*> quiet;
-    bool children_known = true;                  ///< whether all of them recorded their end
-    std::optional<std::uint64_t> unseen_faults;  ///< maximum faults of those that did not, if the kernel counted them
+    bool children_known = true;                  ///< whether all quiet children recorded their end
+    std::optional<std::uint64_t> unseen_faults;  ///< maximum faults of the other quiet children, if known
   };
 
   SeenRun(RecordArena& arena, const ForegroundResult& run, const RunWatch* watch);

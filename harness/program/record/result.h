@@ -139,8 +139,8 @@ struct RecordedProcess {
         "missing from the histogram and the sites.",
         kLater);
   FIELD(std::uint64_t, quiet_children,
-        "Number of children of fork that neither allocated nor populated memory. Their page faults and CPU time count "
-        "for this process.",
+        "Number of children of fork that neither allocated nor populated memory before their end, exec or kill. This "
+        "process's counts include their page faults and CPU time.",
         kLater);
   FIELD(std::vector<RecordedThread>, threads, "Threads in the order of their first call.");
   Count peak_live_bytes;  ///< not in the document
@@ -320,8 +320,8 @@ struct Record : DocumentHead {
   FIELD(std::vector<InterpreterNames>, script_names,
         "Interpreters that ran, and the source of function names in their scripts. Absent from earlier files.", kLater);
   FIELD(std::vector<RecordedProcess>, processes,
-        "All recorded processes, in the order of their start. A program started by exec has its own entry. A child of "
-        "fork that neither allocated nor populated memory is one of its parent's `quiet_children`.");
+        "All recorded processes, in the order of their start. A program started by exec has its own entry. The "
+        "parent's `quiet_children` counts children of fork that neither allocated nor populated memory.");
   FIELD(std::vector<NotFollowed>, not_followed,
         "Programs that were started but left no recording, with a row for each program and reason.");
   FIELD(std::uint64_t, lost_processes, "Number of processes for which the recording had no room.");

@@ -230,8 +230,8 @@ std::vector<CtfPacket> packets_of_ring(const RingFile& ring, unsigned index, std
   std::vector<CtfPacket> found;
   const std::uint64_t produced = lane.produced;
   std::uint64_t oldest = produced > lane.slots ? produced - lane.slots : 0;
-  // The next packet's slot. Once the packet in it is written or dropped, its header may be half overwritten: with a new
-  // time above old records, every later time of the stream would be wrong.
+  // Skips the oldest packet once it is written or dropped. The next packet reuses its slot, and a header that is half
+  // overwritten would falsify all later times of the stream.
   if (produced >= lane.slots && lane.consumed > oldest) ++oldest;
   for (std::uint64_t sequence = std::max(oldest, next); sequence <= produced; ++sequence) {
     const std::uint64_t offset = lane.offset + sequence % lane.slots * lane.slot_bytes;

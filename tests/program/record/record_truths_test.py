@@ -51,8 +51,8 @@ def check_kernel(found, all_bytes, again):
 
 
 # Situations in which zeroed bytes may be n/a. A process that writes to the memory of another process takes page faults
-# that populate none of its own memory. The end of a process under strict seccomp is not seen, so huge pages of other
-# programs widen its bounds.
+# that populate none of its own memory. `record` does not see the end of a process under strict seccomp, so other
+# programs' huge pages widen the bounds.
 UNKNOWN = ("strict-seccomp", "out-of-time", "killed-from-thread", "crash-in-handler", "child-killed", "shared", "writev",
            "memfd-private", "uffd-instruction", "no-usage")
 # The following situations have tests of their own.

@@ -3,7 +3,8 @@
 //   dontfork  Each large block gets MADV_DONTFORK. If a child of fork uses a block, the child and its parent are
 //             killed, so that the trial fails.
 //   note      Children of fork keep their blocks, but the first access to a block is written to ZEROTAX_FORK_NOTES.
-// The advice covers only whole pages within a block, so that the allocator's data beside the block stays.
+// madvise and mprotect cover only whole pages within a block, so that children keep the allocator's data beside the
+// block.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -77,8 +78,8 @@ static void note(const char* what, size_t bytes) {
   close(fd);
 }
 
-// A child of fork needs the memory of a block. The child's parent is killed, so that the program fails. After the
-// parent's end, another process may have its PID.
+// Ends a child that uses a block, and kills the child's parent, so that the trial fails. The parent's PID is checked,
+// because the parent may have ended.
 static void end_trial(void) {
   static const char words[] = "zerotax: a child of fork uses a block with MADV_DONTFORK\n";
   (void)!write(STDERR_FILENO, words, sizeof words - 1);
@@ -161,7 +162,8 @@ static void* marked(void* block) {
   return block;
 }
 
-// Removes a block from the list before the allocator gets it back.
+// Removes a block from the list before free or realloc. With `needs_contents`, the allocator may copy the block, which
+// counts as an access.
 static void unmark(void* block, int needs_contents) {
   if (mode == kOff || block == NULL || used == 0 || real_usable_size(block) < kLargeBytes) return;
   const int saved = errno;
@@ -203,7 +205,7 @@ EXPORT void* realloc(void* block, size_t bytes) {
   resolve();
   unmark(block, 1);
   void* const moved = real_realloc(block, bytes);
-  if (moved == NULL && bytes != 0) marked(block);  // The block stays as it was.
+  if (moved == NULL && bytes != 0) marked(block);  // The block goes back on the list.
   return marked(moved);
 }
 

@@ -182,8 +182,8 @@ struct Holdings {
   std::atomic<std::uint64_t> sharers_ended;
   std::atomic<std::uint64_t> sharers_faults;
   std::atomic<std::uint64_t> sharers_cpu_ns;
-  /// Children of fork without a slot of their own: quiet children (holdings.h). The faults and CPU time of a quiet
-  /// child count among those of sharers when the child ends, or executes another program.
+  /// Quiet children (quiet_child.h). When a quiet child ends, or executes a program, its faults and CPU time are added
+  /// to `sharers_faults` and `sharers_cpu_ns`.
   std::atomic<std::uint64_t> quiet_begun;
   std::atomic<std::uint64_t> quiet_ended;
   std::atomic<std::uint64_t> quiet_execs;
@@ -240,8 +240,8 @@ struct PythonFunction {
   char file[168];
 };
 
-/// The rules for finding the caller of a frame at one address (FrameRules), in the form that most frames have: each
-/// register that the function saved lies at a distance from the CFA, which is a register plus a number.
+/// The frame rules of one address (FrameRules), in the usual form. The CFA is a register plus a number. Each saved
+/// register lies at a distance from the CFA.
 struct KnownRules {
   static constexpr std::size_t kMostSaved = 12;
   std::atomic<std::uint32_t> taken;  ///< 1: a thread reads or writes this entry

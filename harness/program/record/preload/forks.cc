@@ -20,7 +20,7 @@ struct Identity {
   uid_t effective_user;
   gid_t group;
   gid_t effective_group;
-  std::uint64_t groups;  ///< hash of the supplementary groups; if there are more than 64, their number
+  std::uint64_t groups;  ///< hash of the supplementary groups, or the number of groups if there are more than 64
   pid_t session;
   pid_t process_group;
 };
@@ -118,7 +118,8 @@ void note_fork_in_child() {
 }
 
 void note_closed_range() {
-  // A child of vfork shares this variable with its parent, and runs within its parent's call.
+  // A child of vfork shares `has_closed_range` with its parent. While that child runs, `fork_call.site` is set, and its
+  // calls are ignored.
   if (origin.site != nullptr && fork_call.site == nullptr) has_closed_range = true;
 }
 

@@ -305,8 +305,8 @@ KnownRules* known_rules_of(std::uint64_t address) {
   return have_pages(&known, sizeof known) ? &known : nullptr;
 }
 
-/// Sets `rules`, which must be empty, if the entry has the rules of the address. An object at the same place as an
-/// earlier, unloaded object has other tables.
+/// Copies the entry to `rules`, which must be empty, if the address and the tables match. The tables distinguish an
+/// object from an unloaded object that was at the same place.
 bool recall(KnownRules& known, std::uint64_t address, std::uint64_t tables, FrameRules& rules) {
   if (known.taken.exchange(1, std::memory_order_acquire) != 0) return false;
   const bool same = known.address == address && known.object == tables;
@@ -322,7 +322,7 @@ bool recall(KnownRules& known, std::uint64_t address, std::uint64_t tables, Fram
   return same;
 }
 
-/// Keeps rules in an entry, unless the rules lack the usual form.
+/// Keeps rules in an entry if the rules have the usual form.
 void keep(KnownRules& known, std::uint64_t address, std::uint64_t tables, const FrameRules& rules) {
   if (rules.cfa.kind != Rule::Kind::kOffset || known.taken.exchange(1, std::memory_order_acquire) != 0) return;
   known.address = 0;

@@ -265,11 +265,12 @@ struct Progress {
 
 Progress progress() { return {own_minor_faults(), process->holdings.returned_bytes}; }
 
-/// The progress when the counts were closed last.
+/// The progress at the last close of the counts.
 Progress closed_at{};
 
 void close_now() {
-  // The counts are closed by the destructors, and again by _exit, usually with nothing in between.
+  // The destructors close the counts, and _exit closes the counts again. The second close is needless if no memory
+  // changed.
   if (process->holdings.closed != 0 && progress() == closed_at) return;
   const TimedOwnWork own;
   close_memory();

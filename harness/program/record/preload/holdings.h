@@ -17,11 +17,11 @@ struct Resident {
   std::uint64_t files;  ///< resident bytes of files and shared memory
 };
 
-/// Reads an open file statm. Returns nothing if it is unreadable, or belongs to a thread that has ended. The numbers
-/// are exact since Linux 6.17; in earlier versions, they may lack some hundred KiB per CPU.
+/// Reads an open file statm. Returns nothing if the file is unreadable, or belongs to a thread that has ended. The
+/// numbers are exact since Linux 6.17; in earlier versions, they may lack some hundred KiB per CPU.
 std::optional<Resident> read_resident(int fd);
 
-/// Minor faults of the process, with its threads that have ended.
+/// Returns the minor faults of the process, including faults of ended threads.
 std::uint64_t own_minor_faults();
 
 /// Begins the account of a new program, or of a child of fork.

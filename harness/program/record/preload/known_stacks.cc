@@ -10,8 +10,8 @@ namespace {
 /// Changes whenever a stack is mapped, because a new stack may be shorter than an old one at the same place.
 constinit std::atomic<std::uint32_t> stack_epoch{0};
 
-/// Whether a word above `here`, an address of the program's stack in use, is certain to be readable. Stacks of threads
-/// other than the first are marked.
+/// Whether the word at `place` is certain to be readable. `here` is an address on the current stack, below `place`.
+/// Pages of other threads' stacks have marks.
 bool is_on_stack(std::uintptr_t here, std::uintptr_t place) {
   if (place < here || place - here >= StackMemory::kFarthest || place % sizeof place != 0) return false;
   return is_on_first_stack(here, place) || mark_at(place) == kOfStack;

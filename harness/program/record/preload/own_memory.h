@@ -12,8 +12,8 @@ bool read_own(std::uint64_t address, void* to, std::size_t bytes);
 /// Finds the stack of the first thread. Call this once, before the functions below.
 void find_first_stack();
 
-/// Whether memory at `place` is certain to be readable, because `here`, an address in use below `place`, lies on the
-/// stack of the first thread. This stack reaches up to the random bytes that the kernel puts on it (AT_RANDOM).
+/// Whether `place` lies on the first thread's stack, above `here`, an address in use. Such memory is certain to be
+/// readable. The stack reaches up to the random bytes that the kernel puts on it (AT_RANDOM).
 bool is_on_first_stack(std::uintptr_t here, std::uintptr_t place);
 
 /// Reads words of a thread's stack, from the stack pointer on. No other memory is read, even if a register or a rule of
@@ -24,8 +24,8 @@ class StackMemory {
   static constexpr std::uint64_t kFarthest = std::uint64_t{8} << 20;
 
   StackMemory() = default;
-  /// `in_use` is an address in use on the thread's stack. Memory above this address is read without a system call, if
-  /// the stack is the first thread's.
+  /// `in_use` is an address in use on the thread's stack. On the first thread's stack, words above `in_use` are read
+  /// without a system call.
   explicit StackMemory(std::uint64_t in_use) : in_use_(in_use) {}
 
   /// Sets the lowest address that may be read: the stack pointer of the current frame.

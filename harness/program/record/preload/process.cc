@@ -149,7 +149,7 @@ void open_after_fork() {
   begin_calls_in_child();
   ProcessSlot* const parent = process;
   if (quiet_since() != nullptr) --parent->holdings.quiet_begun;
-  // The faults of the new slot are not the parent's.
+  // While `process` is null, faults in the new slot are not added to the parent's counts.
   process = nullptr;
   const std::int64_t faults = thread_minor_faults();
   ProcessSlot* const own = parent == nullptr ? nullptr : map_slot();
@@ -178,7 +178,8 @@ void open_after_fork() {
   open_live_heap(*own);
   copy_resident(slot_index);
   process = own;
-  // Only the account of a quiet child began before these faults.
+  // The account of a quiet child starts at the fork, so it includes the faults of opening the slot, which are the
+  // recorder's own.
   if (end_quiet_child()) own->holdings.own_faults += static_cast<std::uint64_t>(thread_minor_faults() - faults);
   own->ready = 1;
   ::munmap(parent, kSlotBytes);
@@ -253,7 +254,8 @@ void after_fork_in_child() {
   // open.
   if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;
   if (guard.alive != 0) guard.alive = 0;
-  guard.lock = 0;  // This also populates the page of the guard, before the memory of a quiet child is read.
+  guard.lock =
+      0;  // The store populates the guard's page before begin_quiet_child() reads how much memory the child holds.
   end_quiet_child();
   if (!begin_quiet_child()) prepare(state);
 }

@@ -16,7 +16,7 @@ struct alignas(kMostPageBytes) Guard {
   volatile std::uint32_t alive;
   std::uint32_t lock;
   std::uint32_t in_parents_slot;  ///< 1: a child of fork that found no slot of its own
-  /// Addresses of pages known to have memory, by page number modulo 256, to save a system call.
+  /// Addresses of pages known to be populated, indexed by page number modulo 256. The table saves a system call.
   volatile std::uintptr_t populated[256];
 };
 extern Guard guard;

@@ -22,13 +22,15 @@ constexpr std::uint64_t kQuietFaults = 128;
 
 std::optional<AtFork> at_fork;
 
-// A new child has one thread, for which the kernel makes fewer files of /proc than for /proc/thread-self.
+// A new child has one thread, so /proc/self suffices. The kernel creates fewer entries for this path than for
+// /proc/thread-self.
 constinit KeptFile statm("/proc/self/statm");
 
 }  // namespace
 
 bool begin_quiet_child() {
-  // The account of the other kinds of memory, or of blocks, begins with a copy of the parent's account.
+  // A child is not quiet if the parent tracks blocks, file pages or huge pages, because the child needs a copy of that
+  // account.
   if (process == nullptr || calls_noted || resident_kept || live_heap_counted || has_noted_file_pages() ||
       process->holdings.hugetlb_mapped_bytes != 0 || (process->gaps & kNoHoldings) != 0) {
     return false;

@@ -9,12 +9,13 @@
 
 namespace zerotax::record {
 
-// A child of fork is quiet until it calls the allocator, changes its mappings, or populates memory. A quiet child has
-// no slot, because opening a slot takes longer than many children live. Its faults and CPU time count for its parent.
+// A child of fork is quiet until the child calls the allocator, changes its mappings, populates memory, or takes many
+// faults. A quiet child has no slot, because opening a slot takes longer than many children live. The parent's counts
+// include the faults and CPU time of the quiet child.
 
-/// Begins a quiet child, if the memory that the child will hold can be compared with the memory that it holds now.
+/// Makes this child quiet and returns true, if a later count of its memory can show whether the child populated memory.
 bool begin_quiet_child();
-/// The state of a quiet child when fork returned in it.
+/// The state of a quiet child at the return of fork.
 struct AtFork {
   pid_t pid;
   std::int64_t ns;  ///< CLOCK_MONOTONIC
@@ -23,10 +24,10 @@ struct AtFork {
 };
 /// Returns the state at the fork if this process is a quiet child, otherwise nullptr.
 const AtFork* quiet_since();
-/// Ends the quiet child, because the process opens a slot. Returns false if the process was not quiet.
+/// Forgets the state at the fork. Returns whether the process was quiet.
 bool end_quiet_child();
-/// Whether this process is a quiet child that has populated no memory. A quiet child that has populated memory, or took
-/// many faults, opens a slot.
+/// Returns whether this process is still a quiet child. Opens a slot if the quiet child has populated memory, or took
+/// many faults.
 bool stays_quiet();
 /// Adds the faults and CPU time of a quiet child to its parent's counts. Call this before the child ends, or before it
 /// executes another program (`execs`).

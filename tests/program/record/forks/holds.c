@@ -1,4 +1,4 @@
-/* Holds 2 blocks of 16 MiB, of which the first is filled, and forks 20 times. WAY is what the children do. */
+/* Holds 32 MiB, fills the first 16 MiB, and forks 20 times. The argument WAY selects the children's action. */
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
