@@ -16,7 +16,7 @@ STEP = {wing: step for step, wings in enumerate(ORDER) for wing in wings}
 WING = {path.name: path.parent.name for path in HARNESS.glob("*/*") if path.is_dir()}
 # Code in these folders runs in other processes, and does not belong to the library of its room.
 INSIDE = {"record/preload": {"base", "os", "meter", "record"}, "fork/process": {"fork"},
-          "snapshot/process": {"os", "snapshot"}, "bench/preload": set(),
+          "snapshot/process": {"os", "snapshot"}, "bench/preload": set(), "advise/preload": set(),
           "trace/reader": {"base", "os", "trace"}, "contract/suite": {"contract"},
           "replay/process": {"replay"}, "report/reproducers": set(), "prove/process": {"prove", "replay"}}
 

@@ -258,7 +258,7 @@ void put_setting(Record& record, Cause cause, const std::string& library, const 
 bool copies_cost_more(const Record& record, Cause cause) {
   const OtherFaults& other = record.tax.other_faults;
   const auto forked = [](const RecordedProcess& process) {
-    return process.began == Began::kFork || process.quiet_children != 0;
+    return process.began == Began::kFork || process.quiet_children;
   };
   if (!other.noticed || std::none_of(record.processes.begin(), record.processes.end(), forked)) return false;
   return std::none_of(record.tax.rows.begin(), record.tax.rows.end(), [&](const TaxRow& row) {

@@ -201,7 +201,7 @@ Count peak_of(const std::vector<const RecordedProcess*>& processes) {
     const auto raise = [&](std::int64_t& most) { most = std::max(most, peak); };
     if (process->began == Began::kFork) raise(of_children[process->parent_pid]);
     // A quiet child holds the same memory as its parent at the fork.
-    if (process->quiet_children != 0) raise(of_children[process->pid]);
+    if (process->quiet_children) raise(of_children[process->pid]);
   }
   for (const RecordedProcess* process : processes) {
     const KernelMetrics& kernel = process->kernel;

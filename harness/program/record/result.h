@@ -138,10 +138,9 @@ struct RecordedProcess {
         "Number of large blocks that the recorder had no room to track. Kernel-zeroed bytes of these blocks are "
         "missing from the histogram and the sites.",
         kLater);
-  FIELD(std::uint64_t, quiet_children,
+  FIELD(std::optional<std::uint64_t>, quiet_children,
         "Number of children of fork that neither allocated nor populated memory before their end, exec or kill. This "
-        "process's counts include their page faults and CPU time.",
-        kLater);
+        "process's counts include their page faults and CPU time. Absent if there are none.");
   FIELD(std::vector<RecordedThread>, threads, "Threads in the order of their first call.");
   Count peak_live_bytes;  ///< not in the document
   /// Bounds of peak_live_bytes in requested bytes. Not in the document.

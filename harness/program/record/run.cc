@@ -213,7 +213,7 @@ RecordedProcess process_of(const ProcessSlot& slot, const SeenRun& seen, const R
   process.figures = withheld(metrics_of(tally_of(slot)), slot.gaps);
   process.kernel = seen.kernel(slot).metrics(cost);
   process.lost_blocks = slot.holdings.lost_blocks;
-  process.quiet_children = slot.holdings.quiet_begun;
+  if (slot.holdings.quiet_begun != 0) process.quiet_children = slot.holdings.quiet_begun;
   process.peak_live_bytes = peak_live_bytes(slot, arena);
   put_live_bounds(slot, process);
   const Holdings& holdings = slot.holdings;

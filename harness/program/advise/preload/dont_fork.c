@@ -20,7 +20,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { kLargeBytes = 1 << 20, kMostBlocks = 4096 };
+enum { kLargeBytes = 1 << 20, kMostBlocks = 5000 };
 
 struct Block {
   char* begin;  // the first whole page
@@ -46,7 +46,7 @@ static void* (*real_memalign)(size_t, size_t);
 static size_t (*real_usable_size)(void*);
 
 // Memory for calls of calloc by dlsym itself.
-static char early[4096];
+static char early[5000] __attribute__((aligned(16)));
 static size_t early_used;
 static int is_resolving;
 
