@@ -15,6 +15,8 @@
 namespace zerotax::advise {
 namespace {
 
+constexpr const char* kPreload = "LD_PRELOAD";
+
 /// Whether two lists of settings can be joined: no setting may be in both lists.
 bool can_join(const std::string& variable, const std::string& one, const std::string& other) {
   if (!record::is_list(variable)) return false;
@@ -29,7 +31,7 @@ std::map<std::string, std::string> settings_of(const Remedy& remedy) {
   std::map<std::string, std::string> variables = record::with_settings(record::own_variables(), remedy.env);
   if (remedy.preload) {
     const std::string others = other_preloads();
-    variables["LD_PRELOAD"] = *remedy.preload + (others.empty() ? "" : ":" + others);
+    variables[kPreload] = *remedy.preload + (others.empty() ? "" : ":" + others);
   }
   return variables;
 }
@@ -42,7 +44,7 @@ std::string together(const std::string& one, const std::string& other) {
 }  // namespace
 
 std::string other_preloads() {
-  const char* before = std::getenv("LD_PRELOAD");
+  const char* before = std::getenv(kPreload);
   std::string kept;
   if (before == nullptr) return kept;
   const std::string all = before;
@@ -88,9 +90,9 @@ std::string paste_text(const Remedy& remedy) {
   const auto add = [&](const std::string& key) {
     text += (text.empty() ? "" : " ") + key + "=" + shell_word(variables.at(key));
   };
-  if (remedy.preload) add("LD_PRELOAD");
+  if (remedy.preload) add(kPreload);
   for (const auto& [key, value] : variables) {
-    if (key != "LD_PRELOAD" || !remedy.preload) add(key);
+    if (key != kPreload || !remedy.preload) add(key);
   }
   if (remedy.launcher.empty()) return text;
   return text + (text.empty() ? "" : " ") + shell_text(remedy.launcher);
@@ -98,7 +100,7 @@ std::string paste_text(const Remedy& remedy) {
 
 bool can_combine(const Remedy& one, const Remedy& other) {
   const auto preloads = [](const Remedy& remedy) {
-    return remedy.preload.has_value() || remedy.env.contains("LD_PRELOAD") || remedy.hook.contains("LD_PRELOAD");
+    return remedy.preload.has_value() || remedy.env.contains(kPreload) || remedy.hook.contains(kPreload);
   };
   if (preloads(one) && preloads(other)) return false;
   if (!one.launcher.empty() && !other.launcher.empty()) return false;
