@@ -17,7 +17,6 @@ namespace {
 constexpr const char* kChanges = "ZEROTAX_BEFORE_FORK";
 constexpr const char* kPython = "PYTHONPATH";
 constexpr const char* kRuby = "RUBYOPT";
-constexpr const char* kPreload = "LD_PRELOAD";
 constexpr const char* kNotes = "ZEROTAX_FORK_NOTES";
 
 constexpr const char* kPythonHook = R"(

@@ -10,6 +10,9 @@
 
 namespace zerotax::advise {
 
+/// Environment variable of the libraries that the dynamic linker preloads.
+inline constexpr const char* kPreload = "LD_PRELOAD";
+
 /// A change before forks that lets processes share more memory, or lets fork copy less.
 enum class ForkChange { kDisable, kFreeze, kCompact, kWarmup, kDontFork };
 ENUM_WORDS(ForkChange, "disable", "freeze", "compact", "warmup", "dontfork")

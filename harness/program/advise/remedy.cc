@@ -15,8 +15,6 @@
 namespace zerotax::advise {
 namespace {
 
-constexpr const char* kPreload = "LD_PRELOAD";
-
 /// Whether two lists of settings can be joined: no setting may be in both lists.
 bool can_join(const std::string& variable, const std::string& one, const std::string& other) {
   if (!record::is_list(variable)) return false;
