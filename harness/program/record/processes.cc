@@ -122,6 +122,11 @@ std::optional<SharerUse> SeenRun::shared_use(pid_t pid, std::int64_t since_ns, s
   return use;
 }
 
+bool SeenRun::is_recorded(const ProcessCounts& counted) const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [&](const ProcessSlot* slot) { return counts(*slot) == &counted; });
+}
+
 /// Finds quiet children (quiet_child.h) among the processes that the kernel counted: children without a slot, an exec,
 /// or the record of a sharer.
 void SeenRun::find_quiet(const ProcessSlot& slot, Sharers& sharers) const {
@@ -133,9 +138,7 @@ void SeenRun::find_quiet(const ProcessSlot& slot, Sharers& sharers) const {
   bool counted = watch_->exact();
   for (const ProcessCounts& each : watch_->processes()) {
     if (each.parent != pid(slot) || each.began_ns < slot.started_ns || !each.execs.empty()) continue;
-    const bool recorded = std::any_of(processes_.begin(), processes_.end(),
-                                      [&](const ProcessSlot* other) { return counts(*other) == &each; });
-    if (recorded || shared_use(each.pid, each.began_ns, kEndOfTime_ns)) continue;
+    if (is_recorded(each) || shared_use(each.pid, each.began_ns, kEndOfTime_ns)) continue;
     counted = counted && each.ended && each.minor_faults;
     faults += each.minor_faults.value_or(0);
     // not_followed() reports children that still run.
@@ -165,8 +168,7 @@ SeenRun::Sharers SeenRun::sharers_of(const ProcessSlot& slot) const {
   std::uint64_t became = 0;
   for (const ProcessCounts& each : watch_->processes()) {
     if (!family.contains(each.parent) || each.began_ns < slot.started_ns) continue;
-    const bool recorded = std::any_of(processes_.begin(), processes_.end(),
-                                      [&](const ProcessSlot* other) { return counts(*other) == &each; });
+    const bool recorded = is_recorded(each);
     const bool reported = shared_use(each.pid, each.began_ns, kEndOfTime_ns).has_value();
     if (reported || (!recorded && each.execs.empty())) family.insert(each.pid);
     if (reported) continue;

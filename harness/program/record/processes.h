@@ -59,6 +59,8 @@ class SeenRun {
 
  private:
   [[nodiscard]] Sharers sharers_of(const ProcessSlot& slot) const;
+  /// Whether a process that the kernel counted has a slot.
+  [[nodiscard]] bool is_recorded(const ProcessCounts& counted) const;
   void find_quiet(const ProcessSlot& slot, Sharers& sharers) const;
   [[nodiscard]] KernelPart kernel_of(const ProcessSlot& slot) const;
   [[nodiscard]] const ProcessCounts* counts(const ProcessSlot& slot) const {

@@ -80,15 +80,14 @@ extern "C" {
     zerotax::record::take_back(end);
     return failed;
   }
-  const bool quiet = zerotax::record::stays_quiet();
-  const zerotax::record::SharerUse use = quiet ? zerotax::record::note_quiet_end(true) : zerotax::record::SharerUse{};
+  // A quiet child reports its faults only in the entry of an exec function, which this call lacks.
+  if (zerotax::record::quiet_since() != nullptr) zerotax::record::prepare(zerotax::record::state);
   zerotax::record::note_held_blocks();
   zerotax::record::note_resident_end();
   zerotax::record::close_holdings();
   const zerotax::record::ExecOfFork exec = zerotax::record::note_exec_of_fork();
   const long result = zerotax_real_syscall(number, a, b, c, d, e, f);
   zerotax::record::take_back(exec);
-  if (quiet) zerotax::record::take_back_quiet_end(use);
   zerotax::record::reopen_holdings();
   return result;
 }

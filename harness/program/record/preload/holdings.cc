@@ -299,23 +299,28 @@ void reopen_holdings() {
   if (process != nullptr && process->pid == ::getpid()) process->holdings.closed = 0;
 }
 
-SharerUse note_sharer_end() {
-  Holdings& holdings = process->holdings;
-  if (holdings.closed != 0 && (state.block != nullptr || prepare(state))) on_own_stack(close_memory);
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const SharerUse use{static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(own_cpu_ns())};
-  holdings.sharers_faults += use.faults;
-  holdings.sharers_cpu_ns += use.cpu_ns;
-  ++holdings.sharers_ended;
+SharerUse add_own_use() {
+  const SharerUse use{own_minor_faults(), static_cast<std::uint64_t>(own_cpu_ns())};
+  process->holdings.sharers_faults += use.faults;
+  process->holdings.sharers_cpu_ns += use.cpu_ns;
   return use;
 }
 
-void take_back_sharer_end(SharerUse use) {
+void take_back_use(SharerUse use) {
+  process->holdings.sharers_faults -= use.faults;
+  process->holdings.sharers_cpu_ns -= use.cpu_ns;
+}
+
+SharerUse note_sharer_end() {
   Holdings& holdings = process->holdings;
-  holdings.sharers_faults -= use.faults;
-  holdings.sharers_cpu_ns -= use.cpu_ns;
-  --holdings.sharers_ended;
+  if (holdings.closed != 0 && (state.block != nullptr || prepare(state))) on_own_stack(close_memory);
+  ++holdings.sharers_ended;
+  return add_own_use();
+}
+
+void take_back_sharer_end(SharerUse use) {
+  take_back_use(use);
+  --process->holdings.sharers_ended;
 }
 
 }  // namespace zerotax::record

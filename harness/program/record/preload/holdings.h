@@ -57,6 +57,11 @@ void close_holdings();
 /// Call this if an exec failed, so that the process did not end.
 void reopen_holdings();
 
+/// Adds the faults and CPU time of this process to the counts of the process that owns the slot.
+SharerUse add_own_use();
+/// Takes back what add_own_use() added.
+void take_back_use(SharerUse use);
+
 /// Adds the faults and CPU time of a process that shares another process's memory to the counts of the memory's owner.
 /// Call this before the sharing process ends, or executes another program. If the owner has ended, the owner's memory
 /// counts are closed again.

@@ -253,7 +253,7 @@ void after_fork_in_child() {
   // An earlier handler of fork, such as an allocator's, may have called the recorder, so that this process is already
   // open.
   if (guard.alive != 0 && process != nullptr && process->pid == ::getpid()) return;
-  if (guard.alive != 0) guard.alive = 0;
+  guard.alive = 0;
   guard.lock =
       0;  // The store populates the guard's page before begin_quiet_child() reads how much memory the child holds.
   end_quiet_child();

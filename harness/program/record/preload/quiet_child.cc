@@ -65,19 +65,13 @@ bool stays_quiet() {
 }
 
 SharerUse note_quiet_end(bool execs) {
-  Holdings& holdings = process->holdings;
-  const SharerUse use{own_minor_faults(), static_cast<std::uint64_t>(own_cpu_ns())};
-  holdings.sharers_faults += use.faults;
-  holdings.sharers_cpu_ns += use.cpu_ns;
-  ++(execs ? holdings.quiet_execs : holdings.quiet_ended);
-  return use;
+  ++(execs ? process->holdings.quiet_execs : process->holdings.quiet_ended);
+  return add_own_use();
 }
 
 void take_back_quiet_end(SharerUse use) {
-  Holdings& holdings = process->holdings;
-  holdings.sharers_faults -= use.faults;
-  holdings.sharers_cpu_ns -= use.cpu_ns;
-  --holdings.quiet_execs;
+  take_back_use(use);
+  --process->holdings.quiet_execs;
 }
 
 }  // namespace zerotax::record
